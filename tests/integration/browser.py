@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A headless Chromium, driven over a pair of pipes by its DevTools protocol. Needs nothing but Python.
+"""A headless Chromium, driven over a pair of pipes by its DevTools protocol.
+
+It needs only Python.
 
     with Browser("chromium", directory) as browser:
         page = browser.open("file:///...")
         page.evaluate("document.title")
 
-What the page has asked the network for and what it has complained of is kept: page.requests, page.complaints.
+page.requests has what the page has asked the network for, page.complaints what it complained of.
 """
 import base64
 import fcntl
@@ -31,17 +33,27 @@ class Browser:
         to_browser, from_us = os.pipe()
         from_browser, to_us = os.pipe()
         self.log_path = os.path.join(directory, "chromium.log")
-        # The protocol's pipes are descriptors 3 and 4 of the browser; on the way there they must not be in each other's place.
+        # The protocol's pipes are descriptors 3 and 4 of the browser. Before they get these
+        # numbers, neither of them may have the number of the other.
         to_browser, to_us = (self.moved_up(end) for end in (to_browser, to_us))
         # As root it has no sandbox of its own, and what is opened here is our own file.
-        arguments = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
-                     "--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--force-device-scale-factor=1",
-                     f"--user-data-dir={directory}/chromium", "--remote-debugging-pipe"]
+        arguments = [
+            program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            "--no-first-run", "--disable-extensions", "--disable-background-networking",
+            "--disable-component-update", "--hide-scrollbars", "--force-device-scale-factor=1",
+            f"--user-data-dir={directory}/chromium", "--remote-debugging-pipe",
+        ]
         wrapper = f"exec 3<&{to_browser} 4>&{to_us}; exec \"$@\""
         with open(self.log_path, "wb") as log:
             try:
-                self.process = subprocess.Popen(["bash", "-c", wrapper, "bash", *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                pass_fds=(to_browser, to_us), env={**os.environ, "HOME": directory, "DBUS_SESSION_BUS_ADDRESS": "disabled:"})
+                self.process = subprocess.Popen(
+                    ["bash", "-c", wrapper, "bash", *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(to_browser, to_us),
+                    env={**os.environ, "HOME": directory, "DBUS_SESSION_BUS_ADDRESS": "disabled:"},
+                )
             finally:
                 os.close(to_browser)
                 os.close(to_us)
@@ -85,14 +97,16 @@ class Browser:
     def write(self, message):
         data = json.dumps(message).encode() + b"\0"
         while data:
-            data = data[os.write(self.to, data):]
+            data = data[os.write(self.to, data) :]
 
     def read(self, deadline):
         while b"\0" not in self.rest:
             ready, _, _ = select.select([self.back], [], [], max(0, deadline - time.monotonic()))
             data = os.read(self.back, 1 << 16) if ready else b""
             if not data:
-                raise BrowserError("the browser is gone" if ready else "the browser does not answer")
+                raise BrowserError(
+                    "the browser is gone" if ready else "the browser does not answer"
+                )
             self.rest += data
         message, self.rest = self.rest.split(b"\0", 1)
         return json.loads(message)
@@ -128,8 +142,14 @@ class Browser:
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
-        page.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        page.media(prefers_color_scheme="dark" if dark else "light", prefers_reduced_motion="reduce" if calm else "no-preference")
+        page.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+            mobile=False,
+        )
+        page.media(
+            prefers_color_scheme="dark" if dark else "light",
+            prefers_reduced_motion="reduce" if calm else "no-preference",
+        )
         page.load(address)
         page.settle()
         return page
@@ -152,9 +172,20 @@ class Page:
             self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             details = parameters["exceptionDetails"]
-            self.complaints.append(details.get("exception", {}).get("description") or details["text"])
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
-            self.complaints.append(" ".join(str(argument.get("value", argument.get("description"))) for argument in parameters["args"]))
+            self.complaints.append(
+                details.get("exception", {}).get("description") or details["text"]
+            )
+        elif method == "Runtime.consoleAPICalled" and parameters["type"] in (
+            "error",
+            "warning",
+            "assert",
+        ):
+            self.complaints.append(
+                " ".join(
+                    str(argument.get("value", argument.get("description")))
+                    for argument in parameters["args"]
+                )
+            )
         elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
             self.complaints.append(parameters["entry"]["text"])
         elif method == "Page.loadEventFired":
@@ -163,8 +194,14 @@ class Page:
             # Not by send(): this may happen while an answer is waited for.
             accept = self.answer_to_prompt is not None
             self.browser.last += 1
-            self.browser.write({"id": self.browser.last, "sessionId": self.session, "method": "Page.handleJavaScriptDialog",
-                                "params": {"accept": accept, "promptText": self.answer_to_prompt or ""}})
+            self.browser.write(
+                {
+                    "id": self.browser.last,
+                    "sessionId": self.session,
+                    "method": "Page.handleJavaScriptDialog",
+                    "params": {"accept": accept, "promptText": self.answer_to_prompt or ""},
+                }
+            )
 
     def load(self, address):
         self.is_loaded = False
@@ -172,17 +209,30 @@ class Page:
         self.browser.wait_event(lambda: self.is_loaded)
 
     def evaluate(self, expression):
-        result = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        result = self.send(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in result:
-            raise BrowserError(f"{expression}: {result['exceptionDetails'].get('exception', {}).get('description')}")
+            raise BrowserError(
+                f"{expression}: "
+                f"{result['exceptionDetails'].get('exception', {}).get('description')}"
+            )
         return result["result"].get("value")
 
     # Until the browser has drawn twice: then what was done before is on the screen.
     def settle(self):
-        self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+        self.evaluate(
+            "new Promise((done) => "
+            "requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+        )
 
     def media(self, **features):
-        self.send("Emulation.setEmulatedMedia", features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
+        self.send(
+            "Emulation.setEmulatedMedia",
+            features=[
+                {"name": name.replace("_", "-"), "value": value} for name, value in features.items()
+            ],
+        )
 
     def move(self, x, y):
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
@@ -194,10 +244,16 @@ class Page:
 
     # A key by its name as in KeyboardEvent.key: "Enter", "ArrowUp", "s".
     def press(self, key):
-        codes = {"Enter": 13, "Escape": 27, "Backspace": 8, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
+        codes = {
+            "Enter": 13, "Escape": 27, "Backspace": 8, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
+            "ArrowRight": 39, "ArrowDown": 40, "Tab": 9,
+        }
         code = codes.get(key, ord(key[0].upper()))
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
-        self.send("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", key=key, windowsVirtualKeyCode=code, **text)
+        self.send(
+            "Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", key=key,
+            windowsVirtualKeyCode=code, **text,
+        )
         self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def screenshot(self, path):

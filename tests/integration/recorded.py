@@ -20,7 +20,7 @@ class Alloc(NamedTuple):
 
 def read_events(data, at, size):
     """Allocations of an EVENTS record, as (ns, address, thread, bytes, number of the stack)."""
-    base, = struct.unpack_from("<Q", data, at + 8)
+    (base,) = struct.unpack_from("<Q", data, at + 8)
     event, end = at + EVENTS_BYTES, at + size
     while event < end:
         what, after, thread = struct.unpack_from("<QII", data, event)
@@ -33,7 +33,7 @@ def read_events(data, at, size):
 
 
 def read_stream(path):
-    """Modules as sorted (lo, hi, path, bias), and allocations in the order in which they were made."""
+    """Modules as sorted (lo, hi, path, bias), and allocations in their order."""
     modules, allocs, stacks, tids, start = {}, [], {}, {}, 0
     with open(path, "rb") as file:
         data = file.read()
@@ -45,22 +45,41 @@ def read_stream(path):
         if kind == HEADER:
             start = struct.unpack_from("<Q", data, at + 32)[0]
         elif kind == MODULE:
-            _, build_id, _, lo, hi, _, bias, _, _, path_size, _ = struct.unpack_from("<IIQQQQQQQII", data, at + 8)
-            name = data[at + 80 + build_id:at + 80 + build_id + path_size].decode(errors="replace")
+            _, build_id, _, lo, hi, _, bias, _, _, path_size, _ = struct.unpack_from(
+                "<IIQQQQQQQII", data, at + 8
+            )
+            name = data[at + 80 + build_id : at + 80 + build_id + path_size].decode(
+                errors="replace"
+            )
             modules[lo] = (lo, hi, name, bias)
         elif kind == THREAD:
             number, tid = struct.unpack_from("<II", data, at + 8)
             tids[number] = tid
         elif kind == STACK:
             number, count = struct.unpack_from("<II", data, at + 8)
-            stacks[number] = (flags & 0xff, struct.unpack_from(f"<{count}Q", data, at + STACK_BYTES))
+            stacks[number] = (
+                flags & 0xFF,
+                struct.unpack_from(f"<{count}Q", data, at + STACK_BYTES),
+            )
         elif kind == ALLOC:
-            time, address, count, thread, _, frames, _, _, number = struct.unpack_from("<QQQIHHQII", data, at + 8)
-            end, stack = stacks[number] if number else (flags & 0xff, struct.unpack_from(f"<{frames}Q", data, at + ALLOC_BYTES))
-            allocs.append(Alloc(start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0)))
+            time, address, count, thread, _, frames, _, _, number = struct.unpack_from(
+                "<QQQIHHQII", data, at + 8
+            )
+            end, stack = (
+                stacks[number]
+                if number
+                else (flags & 0xFF, struct.unpack_from(f"<{frames}Q", data, at + ALLOC_BYTES))
+            )
+            allocs.append(
+                Alloc(start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0))
+            )
         elif kind == EVENTS:
             for time, address, thread, count, number in read_events(data, at, size):
                 end, stack = stacks[number]
-                allocs.append(Alloc(start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0)))
+                allocs.append(
+                    Alloc(
+                        start + time, address, count, ENDS.get(end, "?"), stack, tids.get(thread, 0)
+                    )
+                )
         at += size
     return sorted(modules.values()), allocs

@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py [--spoil] RECORDS WITNESSED: stacks that heapinject recorded (record stream) against those that glibc's backtrace() saw (libwitness.c) at the same allocations.
+"""Compares stacks of heapinject with those that backtrace() saw at the same allocations.
 
-Prints one line of figures, `compared=N identical=N further=N cut=N different=N complete=N missing=N`, and then each kind of difference with an example.
-    identical  the same frames to the last
-    further    the same as far as backtrace() got; it stopped at code without unwind information (JIT code, assembly), and heapinject's own walk went on to a proper end
-    cut        the same, up to the depth that one of them records at most, or as far as heapinject got before it gave up
+  compare.py [--spoil] RECORDS WITNESSED
+
+RECORDS is a record stream of heapinject; WITNESSED is what libwitness.c wrote, which calls glibc's
+backtrace(). Prints one line of figures, `compared=N identical=N further=N cut=N different=N
+complete=N missing=N`, and then each kind of difference with an example.
+    identical  all frames are the same
+    further    the same as far as backtrace() got; it stopped at code without unwind information
+               (JIT code, assembly), and heapinject's own walk went on to a proper end
+    cut        the same, up to the depth that one of them records at most, or as far as
+               heapinject got before it gave up
     different  anything else
     missing    records of witnessed allocations for which there is no testimony
-With --spoil every tenth stack is made wrong first, in one frame or by one frame too few, and all the comparison finds must be these: else the exit status is 1.
+--spoil first makes every tenth stack wrong, in one frame or by one missing frame. Then the
+comparison must find exactly these; if it does not, the exit status is 1.
 """
 import bisect
 import collections
@@ -60,28 +67,44 @@ def judge(ours, theirs, end):
 
 
 def pair(records, testimonies):
-    """Yields (record, its testimony's frames or None).
+    """Yields (record, frames of its testimony or None).
 
-    Both sides tell what one thread did, in the order in which it did it, so no clock is asked: brought together are as many as can be without a change of order. There are testimonies from before the
-    session and from after it; and an address is given out again, now and then for as many bytes. So where more than one testimony is left for a record - the last of the session, of which there may be
-    another long after it, or one beside records that were lost - one that does not differ will do.
+    Both sides list what one thread did, in the order in which it did it, so this needs no clock. It
+    matches as many of them as possible without a change of order. Some testimonies are from before
+    the session or from after it, and the allocator may return an address again, sometimes for the
+    same number of bytes. So more than one testimony may fit a record: the last record of the
+    session may have another long after it, and a record beside lost ones may have another next to
+    it. Then one that does not differ is good enough.
     """
     places = collections.defaultdict(list)
     for place, one in enumerate(testimonies):
         places[one.address, one.bytes].append(place)
-    # The longest common subsequence: for each length the earliest place at which one can end, and what it is made of.
+    # The longest common subsequence. For each length this keeps the earliest place at which one can
+    # end, and its elements.
     ends, chains = [], []
     for number, record in enumerate(records):
         for place in reversed(places.get((record.address, record.bytes), ())):
             length = bisect.bisect_left(ends, place)
-            ends[length:length + 1] = [place]
-            chains[length:length + 1] = [(number, place, chains[length - 1] if length else None)]
+            ends[length : length + 1] = [place]
+            chains[length : length + 1] = [(number, place, chains[length - 1] if length else None)]
     chain, paired, behind = chains[-1] if chains else None, {}, len(testimonies)
     while chain:
         number, earliest, chain = chain
         record = records[number]
-        left = [one for one in reversed(places[record.address, record.bytes]) if earliest <= one < behind]
-        behind = paired[number] = next((one for one in left if judge(record.frames[1:], testimonies[one].frames[1:], record.end)[0] != "different"), left[0])
+        left = [
+            one
+            for one in reversed(places[record.address, record.bytes])
+            if earliest <= one < behind
+        ]
+        behind = paired[number] = next(
+            (
+                one
+                for one in left
+                if judge(record.frames[1:], testimonies[one].frames[1:], record.end)[0]
+                != "different"
+            ),
+            left[0],
+        )
     for number, record in enumerate(records):
         yield record, testimonies[paired[number]].frames if number in paired else None
 
@@ -97,10 +120,18 @@ class Names:
 
     def of(self, address):
         module = self.module(address)
-        return f"{module[2].rsplit('/', 1)[-1]}+{address - module[3]:#x}" if module else f"{address:#x}"
+        return (
+            f"{module[2].rsplit('/', 1)[-1]}+{address - module[3]:#x}"
+            if module
+            else f"{address:#x}"
+        )
 
 
-SPOIL = (lambda frames: frames[:-2] + (frames[-2] + 8,) + frames[-1:], lambda frames: frames[:2] + frames[3:], lambda frames: frames[:-1])
+SPOIL = (
+    lambda frames: frames[:-2] + (frames[-2] + 8,) + frames[-1:],
+    lambda frames: frames[:2] + frames[3:],
+    lambda frames: frames[:-1],
+)
 
 
 def main():
@@ -117,7 +148,9 @@ def main():
         # Libraries that were loaded later allocate without the witness.
         if caller and caller[2].endswith("libwitness.so"):
             threads[alloc.tid].append(alloc)
-    for alloc, theirs in (both for tid, records in threads.items() for both in pair(records, witnessed.get(tid, []))):
+    for alloc, theirs in (
+        both for tid, records in threads.items() for both in pair(records, witnessed.get(tid, []))
+    ):
         if theirs is None:
             counts["missing"] += 1
             continue
@@ -134,11 +167,17 @@ def main():
             kind = (verdict, end, names.of(last))
             kinds.setdefault(kind, [0, frames, theirs, common])[0] += 1
     figures = ["compared", "identical", "further", "cut", "different"]
-    print(*(f"{name}={counts[name]}" for name in figures), f"complete={ends['complete']}", f"missing={counts['missing']}")
-    for (verdict, end, place), (number, ours, theirs, common) in sorted(kinds.items(), key=lambda item: -item[1][0])[:20]:
+    print(
+        *(f"{name}={counts[name]}" for name in figures),
+        f"complete={ends['complete']}",
+        f"missing={counts['missing']}",
+    )
+    for (verdict, end, place), (number, ours, theirs, common) in sorted(
+        kinds.items(), key=lambda item: -item[1][0]
+    )[:20]:
         print(f"{number} {verdict}, ended {end}, after frame {common + 1} at {place}")
-        print("    heapinject:", *map(names.of, ours[1:][max(common - 2, 0):common + 4]))
-        print("    backtrace: ", *map(names.of, theirs[1:][max(common - 2, 0):common + 4]))
+        print("    heapinject:", *map(names.of, ours[1:][max(common - 2, 0) : common + 4]))
+        print("    backtrace: ", *map(names.of, theirs[1:][max(common - 2, 0) : common + 4]))
     if spoils:
         print(f"{counts['spoilt']} made wrong, {counts['different']} found")
         sys.exit(counts["different"] != counts["spoilt"] or not counts["spoilt"])

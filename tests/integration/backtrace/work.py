@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Work of many kinds, each with calls from C to Python and back, until stopped. Once all it loads is loaded there is a file of the name given."""
+"""Work of many kinds, each with calls from C to Python and back, until something stops it.
+
+Once all modules are loaded it creates a file of the given name.
+"""
 import functools
 import json
 import re
@@ -23,14 +26,20 @@ class Key:
 
 
 def nested(depth):
-    return bytearray(700) if depth == 0 else sorted([depth, 1], key=lambda value: len(nested(depth - 1)) * 0 + value)
+    return (
+        bytearray(700)
+        if depth == 0
+        else sorted([depth, 1], key=lambda value: len(nested(depth - 1)) * 0 + value)
+    )
 
 
 def lengths():
     base = sqlite3.connect(":memory:")
     base.create_function("twice", 1, lambda text: text * 2)
     base.execute("create table words (word text)")
-    base.executemany("insert into words values (?)", ((str(number) * 100,) for number in range(200)))
+    base.executemany(
+        "insert into words values (?)", ((str(number) * 100,) for number in range(200))
+    )
     return sum(len(row[0]) for row in base.execute("select twice(word) from words order by word"))
 
 

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reports at a pseudo-terminal and elsewhere, with an eye on colour: drive.py HEAPINJECT OLD NEW DIRECTORY. Ends with `colours: ok`."""
+"""Checks the colours of reports at a pseudo-terminal and elsewhere.
+
+  drive.py HEAPINJECT OLD NEW DIRECTORY
+
+The last line is `colours: ok`.
+"""
 import os
 import pty
 import re
@@ -17,11 +22,16 @@ PROMPT = "(heapinject) "
 BOLD, DIM, MORE, LESS, END = "\x1b[1m", "\x1b[2m", "\x1b[38;5;202m", "\x1b[38;5;33m", "\x1b[0m"
 SIGNED = re.compile(f"({re.escape(MORE)}|{re.escape(LESS)})([^\x1b]*){re.escape(END)}")
 TEXT_VIEWS = (["--text"], ["--tree"], ["--peek", "grown"], ["--traces"], ["--modules"], ["--sizes"])
-OTHERS = (["--collapsed"], ["--json"], ["--dot"], ["--speedscope"], ["--flame"], ["--html"], ["--heap"])
+OTHERS = (
+    ["--collapsed"], ["--json"], ["--dot"], ["--speedscope"], ["--flame"], ["--html"], ["--heap"],
+)
 
 
 def environment(**more):
-    variables = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "HOME": DIRECTORY, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+    variables = {
+        "PATH": os.environ["PATH"], "TERM": "xterm-256color", "HOME": DIRECTORY,
+        "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", ""),
+    }
     variables.update(more)
     return {name: value for name, value in variables.items() if value is not None}
 
@@ -63,23 +73,54 @@ def at_terminal(*arguments, **more):
 
 
 def piped(*arguments, **more):
-    return subprocess.run([HEAPINJECT, *arguments], env=environment(**more), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [HEAPINJECT, *arguments], env=environment(**more), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=True,
+    ).stdout
 
 
 def check_comparison():
     plain, shown = piped("diff", OLD, NEW, "--text"), at_terminal("diff", OLD, NEW, "--text")
     check("\x1b" not in plain, "a pipe gets no colour", plain)
     check(STYLE.sub("", shown) == plain, "but for colour a terminal gets the same", shown)
-    check(f"{MORE}      400B{END}" in shown and f"{LESS}      -50B{END}" in shown, "what has grown is orange, what is less is blue", shown)
+    check(
+        f"{MORE}      400B{END}" in shown and f"{LESS}      -50B{END}" in shown,
+        "what has grown is orange, what is less is blue",
+        shown,
+    )
     check(f"Change: {MORE}+350B{END} in use" in shown, "so is the sum", shown)
-    check(f"{BOLD}      flat  flat%" in shown and f"{DIM}Showing nodes" in shown, "headings are bold, the rest is dim", shown)
-    check(f"{MORE}         0" not in shown and f"{LESS}         0" not in shown, "nothing has no colour", shown)
+    check(
+        f"{BOLD}      flat  flat%" in shown and f"{DIM}Showing nodes" in shown,
+        "headings are bold, the rest is dim",
+        shown,
+    )
+    check(
+        f"{MORE}         0" not in shown and f"{LESS}         0" not in shown,
+        "nothing has no colour",
+        shown,
+    )
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb"), ("TERM", None)):
-        check("\x1b" not in at_terminal("diff", OLD, NEW, "--text", **{name: value}), f"none with {name}={value}", "")
-    check("\x1b" not in at_terminal("diff", OLD, NEW, "--text", "--color=never"), "none with --color=never", "")
-    check(MORE in at_terminal("diff", OLD, NEW, "--text", NO_COLOR=""), "an empty NO_COLOR refuses nothing", "")
+        check(
+            "\x1b" not in at_terminal("diff", OLD, NEW, "--text", **{name: value}),
+            f"none with {name}={value}",
+            "",
+        )
+    check(
+        "\x1b" not in at_terminal("diff", OLD, NEW, "--text", "--color=never"),
+        "none with --color=never",
+        "",
+    )
+    check(
+        MORE in at_terminal("diff", OLD, NEW, "--text", NO_COLOR=""),
+        "an empty NO_COLOR refuses nothing",
+        "",
+    )
     for more in ({}, {"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        check(piped("diff", OLD, NEW, "--text", "--color", "always", **more) == shown, f"--color=always goes through a pipe {more}", "")
+        check(
+            piped("diff", OLD, NEW, "--text", "--color", "always", **more) == shown,
+            f"--color=always goes through a pipe {more}",
+            "",
+        )
 
 
 def check_signs(view, shown):
@@ -93,14 +134,26 @@ def check_views():
     for command in (["report", NEW], ["diff", OLD, NEW]):
         for view in TEXT_VIEWS:
             plain, shown = piped(*command, *view), at_terminal(*command, *view)
-            check("\x1b" in shown and STYLE.sub("", shown) == plain, f"{command[0]} {view[0]} but for colour", shown)
-            check((MORE in shown) == (command[0] == "diff"), f"{command[0]} {view[0]} has signs or none", shown)
+            check(
+                "\x1b" in shown and STYLE.sub("", shown) == plain,
+                f"{command[0]} {view[0]} but for colour",
+                shown,
+            )
+            check(
+                (MORE in shown) == (command[0] == "diff"),
+                f"{command[0]} {view[0]} has signs or none",
+                shown,
+            )
             check_signs(view[0], shown)
             if command[0] == "diff" and "cum%" in shown:
                 rest = SIGNED.sub("", shown.split("cum%")[1])
                 check(not re.search(r"\dB\b", rest), f"no figure of {view[0]} is forgotten", shown)
     for view in OTHERS:
-        check("\x1b" not in piped("report", NEW, *view, "--color=always"), f"no colour in {view[0]}", "")
+        check(
+            "\x1b" not in piped("report", NEW, *view, "--color=always"),
+            f"no colour in {view[0]}",
+            "",
+        )
 
 
 def check_files():
@@ -109,12 +162,23 @@ def check_files():
         said = at_terminal("diff", OLD, NEW, "--text", "--color", option, "-o", path)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        check(said == "" and text == piped("diff", OLD, NEW, "--text"), f"a file gets none, {option}", text)
+        check(
+            said == "" and text == piped("diff", OLD, NEW, "--text"),
+            f"a file gets none, {option}",
+            text,
+        )
 
 
 def check_usage():
-    wrong = subprocess.run([HEAPINJECT, "report", NEW, "--color=sometimes"], capture_output=True, text=True, check=False)
-    check(wrong.returncode == 2 and "--color is auto, always or never" in wrong.stderr, "a wrong word is told", wrong.stderr)
+    wrong = subprocess.run(
+        [HEAPINJECT, "report", NEW, "--color=sometimes"], capture_output=True, text=True,
+        check=False,
+    )
+    check(
+        wrong.returncode == 2 and "--color is auto, always or never" in wrong.stderr,
+        "a wrong word is told",
+        wrong.stderr,
+    )
 
 
 def check_shell():

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Types at a zsh with the completion of heapinject: zsh.py DIRECTORY COMMAND..., where DIRECTORY holds the function."""
+"""Types at a zsh with the completion of heapinject.
+
+  zsh.py DIRECTORY COMMAND...
+
+DIRECTORY holds the completion function.
+"""
 import os
 import pty
 import re
@@ -19,7 +24,11 @@ class Zsh:
         if self.pid == 0:
             os.execvp("zsh", ["zsh", "-f", "-i"])
         self.text = ""
-        self.enter(f"PS1='READY> '; fpath=({directory} $fpath); autoload -Uz compinit; compinit -u -D; stty columns 200; unsetopt zle_bracketed_paste; zstyle ':completion:*' verbose no; LISTMAX=1000; echo set''up")
+        self.enter(
+            f"PS1='READY> '; fpath=({directory} $fpath); autoload -Uz compinit; compinit -u -D; "
+            "stty columns 200; unsetopt zle_bracketed_paste; zstyle ':completion:*' verbose no; "
+            "LISTMAX=1000; echo set''up"
+        )
         self.wait_for("setup")
 
     def wait_for(self, wanted):
@@ -28,7 +37,9 @@ class Zsh:
 
     def wait_for_all(self, names):
         """One may be the beginning of another; what is behind the last one moves the cursor."""
-        self.read_until(lambda: all(re.search(rf"{name}(?![a-z-])", self.sent) for name in names), names)
+        self.read_until(
+            lambda: all(re.search(rf"{name}(?![a-z-])", self.sent) for name in names), names
+        )
 
     def read_until(self, is_there, wanted):
         self.sent = ""  # with controls
@@ -49,7 +60,6 @@ class Zsh:
         self.wait_for(wanted)
         os.write(self.terminal, b"\x15")
 
-
     def lists(self, start, wanted):
         """What could come next: all of these, in whichever order."""
         os.write(self.terminal, f"print -r -- \x15{start}\t".encode())
@@ -58,7 +68,9 @@ class Zsh:
 
 
 def options_of(command):
-    text = subprocess.run(["heapinject", "help", command], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        ["heapinject", "help", command], capture_output=True, text=True, check=True
+    ).stdout
     lines = [line.strip().split("  ")[0] for line in text.split("\n") if re.match(r" {2,6}-", line)]
     return sorted({name for line in lines for name in re.findall(r"(?:^|, )(--[a-z-]+)", line)})
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""share.py RECORDS: says how soon the stacks were complete, and fails if of those in the second half of the time not 99 % are: a loaded machine may need longer than a second."""
+"""Says how soon the stacks were complete: share.py RECORDS.
+
+It fails if less than 99 % of the stacks in the second half of the time were complete. It ignores
+the first half, because a loaded machine may need longer than a second.
+"""
 import os
 import sys
 
@@ -18,6 +22,9 @@ def share(lo, hi):
 
 last_cut = max((one.unix_ns for one in allocs if one.end != "complete"), default=start)
 text, is_good = share((start + end) // 2, end)
-print(f"complete in the first second {share(start, start + 10**9)[0]}, from then on {share(start + 10**9, end)[0]}, in the second half {text}; "
-      f"the last incomplete one after {(last_cut - start) / 1e9:.3f} s")
+print(
+    f"complete in the first second {share(start, start + 10**9)[0]}, "
+    f"from then on {share(start + 10**9, end)[0]}, in the second half {text}; "
+    f"the last incomplete one after {(last_cut - start) / 1e9:.3f} s"
+)
 sys.exit(not is_good)

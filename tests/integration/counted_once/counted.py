@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""
-counted.py - holds a profile of the target against what the target says of itself, function by function.
+"""counted.py: compares a profile of the target with the target's own counts, function by function.
 
-Of blocks of s bytes with the sum S, sampled every R bytes, the estimate of S has a variance of no more than R * S (docs/sampling.md). What is off by more than
-SIGMAS of that is no chance. With R = 1 nothing may be off, and each stack begins with the function that called the allocator.
+For blocks of s bytes with the sum S, sampled every R bytes, the estimate of S has a variance of at
+most R * S (docs/sampling.md). A difference of more than SIGMAS standard deviations is not chance.
+With R = 1 nothing may differ, and each stack begins with the function that called the allocator.
 """
 import argparse
 import math
 import subprocess
 
 SIGMAS = 6
-KINDS = ("inuse-space", "inuse-objects", "alloc-space", "alloc-objects")  # in the order of the target's words
-# The new handler may be called from within a call that is being counted: what it allocates is seen or not. Exceptions are libstdc++'s own.
+# The order is that of the target's words.
+KINDS = ("inuse-space", "inuse-objects", "alloc-space", "alloc-objects")
+# The allocator may call the new handler from within a call that is counted, so heapinject may or
+# may not see what the handler allocates. libstdc++ allocates exceptions itself.
 LEFT_OUT = {"handle_want()", "handle_want", "__cxa_allocate_exception"}
 NOT_DIRECT = ("alloc_strdup", "alloc_strndup", "alloc_new_elements", "alloc_new_after_refusal")
 
 
 def stacks(options, kind):
-    text = subprocess.run([options.heapinject, "report", options.heap, "--collapsed", "--" + kind], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [options.heapinject, "report", options.heap, "--collapsed", "--" + kind], check=True,
+        capture_output=True, text=True,
+    ).stdout
     for line in text.splitlines():
         stack, value = line.rsplit(" ", 1)
         frames = stack.split(";")
@@ -48,7 +53,10 @@ def faults(options, truth):
         for name, counts in truth.items():
             if abs(values.get(name, 0) - counts[number]) > allowed(options, kind, counts[number]):
                 yield f"{name}, {kind}: {values.get(name, 0):.0f}, want {counts[number]}"
-        want, total = sum(counts[number] for counts in truth.values()), sum(values.get(name, 0) for name in truth)
+        want, total = (
+            sum(counts[number] for counts in truth.values()),
+            sum(values.get(name, 0) for name in truth),
+        )
         if abs(total - want) > allowed(options, kind, want):
             yield f"all, {kind}: {total:.0f}, want {want}"
     if options.interval > 1 or options.wrapped:
@@ -63,10 +71,15 @@ def main():
     parser.add_argument("--heapinject", required=True)
     parser.add_argument("--heap", required=True)
     parser.add_argument("--interval", type=int, required=True)
-    parser.add_argument("--wrapped", action="store_true", help="the allocator's own frames are in the stacks")
+    parser.add_argument(
+        "--wrapped", action="store_true", help="the allocator's own frames are in the stacks"
+    )
     parser.add_argument("truth", nargs="+", metavar="NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS")
     options = parser.parse_args()
-    truth = {name: [int(count) for count in counts] for name, *counts in (word.split(":") for word in options.truth)}
+    truth = {
+        name: [int(count) for count in counts]
+        for name, *counts in (word.split(":") for word in options.truth)
+    }
     found = list(faults(options, truth))
     print("\n".join(found) or f"right: {len(truth)} functions")
     return 1 if found else 0

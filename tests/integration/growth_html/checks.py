@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The page of growth over the snapshots of a session (out.PID.NNNN.heap in a directory, and the same with hostile names) in a browser:
-checks.py BROWSER HEAPINJECT DIRECTORY
+"""Checks the page of growth over the snapshots of a session in a browser.
 
-What it shows is compared with what `report --json`, `--collapsed` and `--growth` say of the same files, and with slopes computed here. Exit status 77 if
-the browser cannot be started.
+  checks.py BROWSER HEAPINJECT DIRECTORY
+
+DIRECTORY has out.PID.NNNN.heap, and the same with hostile names. The page must agree with `report
+--json`, `--collapsed` and `--growth` of the same files, and with slopes that are computed here. The
+exit status is 77 if the browser cannot start.
 """
 import glob
 import itertools
@@ -33,7 +35,11 @@ def number_of(text):
     """Bytes of "1.50MB" or "+1.50 MB/s", with whatever space and minus."""
     match = re.fullmatch(rf"([-+{MINUS}]?)([\d.,]+)\s*([a-zA-Z]*)(/\w+)?", text.strip())
     check(match, "no figure:", text)
-    return (-1 if match[1] in ("-", MINUS) else 1) * float(match[2].replace(",", "")) * UNITS.get(match[3], 1)
+    return (
+        (-1 if match[1] in ("-", MINUS) else 1)
+        * float(match[2].replace(",", ""))
+        * UNITS.get(match[3], 1)
+    )
 
 
 class Session:
@@ -42,7 +48,10 @@ class Session:
         self.files = sorted(os.path.basename(path) for path in glob.glob(f"{directory}/out.*.heap"))
 
     def report(self, *arguments):
-        return subprocess.run([self.heapinject, "report", *arguments], cwd=self.directory, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [self.heapinject, "report", *arguments], cwd=self.directory, check=True,
+            capture_output=True, text=True,
+        ).stdout
 
     def shown(self, browser, name, files, *arguments, **wishes):
         self.report("--growth", *arguments, "-o", name, *files)
@@ -58,32 +67,48 @@ class Session:
             self.total.append(data["totals"][3])
             stacks = [line.rsplit(" ", 1) for line in self.report(file, "--collapsed").splitlines()]
             for name, values in self.held.items():
-                values.append(sum(int(value) for stack, value in stacks if stack.split(";")[-1] == name))
+                values.append(
+                    sum(int(value) for stack, value in stacks if stack.split(";")[-1] == name)
+                )
         self.time = [time - self.time[0] for time in self.time]
 
 
 def slope_of(time, value):
     """Theil and Sen's."""
-    return statistics.median((b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.combinations(zip(time, value), 2))
+    return statistics.median(
+        (b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.combinations(zip(time, value), 2)
+    )
 
 
 def check_quiet(page):
     check(not page.complaints, "the browser complains:", page.complaints)
-    check(len(page.requests) == 1 and page.requests[0].startswith("file:"), "it has asked for", page.requests)
+    check(
+        len(page.requests) == 1 and page.requests[0].startswith("file:"),
+        "it has asked for",
+        page.requests,
+    )
 
 
 def click_element(page, selector):
     page.evaluate(f"document.querySelector({selector!r}).scrollIntoView({{block: 'center'}})")
-    x, y = page.evaluate(f"(() => {{ const b = document.querySelector({selector!r}).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()")
+    x, y = page.evaluate(
+        f"(() => {{ const b = document.querySelector({selector!r}).getBoundingClientRect(); "
+        f"return [b.x + b.width / 2, b.y + b.height / 2]; }})()"
+    )
     page.click(x, y)
     page.settle()
 
 
 def rows(page):
     """The table as one reads it, the total first."""
-    return page.evaluate("""Array.from(document.querySelectorAll('#stacks tbody tr'), (row) => ({ name: row.cells[1].querySelector('summary, span').textContent,
-        calls: Array.from(row.querySelectorAll('li'), (call) => call.textContent), verdict: row.cells[2].textContent, slope: row.cells[3].textContent,
-        interval: row.cells[4].textContent, last: row.cells[5].textContent, isDrawn: row.cells[0].querySelector('input').checked }))""")
+    return page.evaluate(
+        "Array.from(document.querySelectorAll('#stacks tbody tr'), (row) => "
+        "({ name: row.cells[1].querySelector('summary, span').textContent,\n"
+        "        calls: Array.from(row.querySelectorAll('li'), (call) => call.textContent), "
+        "verdict: row.cells[2].textContent, slope: row.cells[3].textContent,\n"
+        "        interval: row.cells[4].textContent, last: row.cells[5].textContent, isDrawn: "
+        "row.cells[0].querySelector('input').checked }))"
+    )
 
 
 def row_of(page, name):
@@ -96,11 +121,19 @@ def box_of(name):
 
 
 def drawing(page, chart="stacks-chart"):
-    """What a chart holds, as a reader with a ruler sees it: ticks by their text, and the corners of each series' shapes."""
-    return page.evaluate("""((svg) => ({ ticks: Array.from(svg.querySelectorAll('text[text-anchor=end]'), (t) => [t.textContent, Number(t.getAttribute('y')) - 4]),
-        series: Array.from(svg.querySelectorAll(':scope > g[clip-path]'), (group) => Object.fromEntries(Array.from(group.querySelectorAll('path'),
-            (path) => [path.getAttribute('class'), path.getAttribute('d').replace('Z', '').split(/[ML]/).slice(1).map((point) => point.split(' ').map(Number))]))) }))"""
-                         f"(byId('{chart}'))")
+    """What a chart shows, as a reader with a ruler measures it: ticks by their text, and the
+    corners of the shapes of each series.
+    """
+    return page.evaluate(
+        "((svg) => ({ ticks: Array.from(svg.querySelectorAll('text[text-anchor=end]'), (t) => "
+        "[t.textContent, Number(t.getAttribute('y')) - 4]),\n"
+        "        series: Array.from(svg.querySelectorAll(':scope > g[clip-path]'), (group) => "
+        "Object.fromEntries(Array.from(group.querySelectorAll('path'),\n"
+        "            (path) => [path.getAttribute('class'), path.getAttribute('d')"
+        ".replace('Z', '').split(/[ML]/).slice(1)"
+        ".map((point) => point.split(' ').map(Number))]))) }))"
+        f"(byId('{chart}'))"
+    )
 
 
 def ruler(drawn):
@@ -113,29 +146,63 @@ def ruler(drawn):
 def is_drawn_as(drawn, points, values):
     """Within a pixel."""
     value_of, pixel = ruler(drawn), abs(ruler(drawn)(0) - ruler(drawn)(1))
-    return len(points) == len(values) and all(abs(value_of(y) - value) <= pixel for (_, y), value in zip(points, values))
+    return len(points) == len(values) and all(
+        abs(value_of(y) - value) <= pixel for (_, y), value in zip(points, values)
+    )
 
 
 # ---- what it shows ----
 
+
 def check_header(page, session):
     text = page.evaluate("document.querySelector('header').innerText")
     pid = session.files[0].split(".")[1]
-    for part in ("target", f"pid {pid}", f"{len(session.files)} over ", "Slope of the total", "95% interval", "Peak", "about "):
+    for part in (
+        "target", f"pid {pid}", f"{len(session.files)} over ", "Slope of the total", "95% interval",
+        "Peak", "about ",
+    ):
         check(part in text, f"the header has no {part!r}:", text)
     wanted = slope_of(session.time, [total["value"] for total in session.total])
-    check(is_near(number_of(page.evaluate("byId('sum').textContent")), wanted, 0.01), page.evaluate("byId('sum').textContent"), "is not", wanted)
+    check(
+        is_near(number_of(page.evaluate("byId('sum').textContent")), wanted, 0.01),
+        page.evaluate("byId('sum').textContent"), "is not", wanted,
+    )
 
 
 def check_values(page, session):
-    check(all(is_near(shown, wanted) for shown, wanted in zip(page.evaluate("data.time"), session.time)), "times are", page.evaluate("data.time"))
-    values, intervals = page.evaluate("whole.value"), page.evaluate("data.time.map((_, i) => whole.interval(i))")
+    check(
+        all(
+            is_near(shown, wanted)
+            for shown, wanted in zip(page.evaluate("data.time"), session.time)
+        ),
+        "times are",
+        page.evaluate("data.time"),
+    )
+    values, intervals = (
+        page.evaluate("whole.value"),
+        page.evaluate("data.time.map((_, i) => whole.interval(i))"),
+    )
     for shown, interval, wanted in zip(values, intervals, session.total, strict=True):
         check(abs(shown - wanted["value"]) <= 1, "the total is", shown, "not", wanted)
-        check(is_near(interval["low"], wanted["low"]) and is_near(interval["high"], wanted["high"]), "its interval is", interval, "not", wanted)
+        check(
+            is_near(interval["low"], wanted["low"]) and is_near(interval["high"], wanted["high"]),
+            "its interval is",
+            interval,
+            "not",
+            wanted,
+        )
     for name, wanted in session.held.items():
-        shown = page.evaluate(f"stacks.find((series) => series.name.startsWith({name + ' '!r})).value")
-        check(len(shown) == len(wanted) and all(abs(a - b) <= 2 for a, b in zip(shown, wanted)), name, "is", shown, "not", wanted)
+        shown = page.evaluate(
+            f"stacks.find((series) => series.name.startsWith({name + ' '!r})).value"
+        )
+        check(
+            len(shown) == len(wanted) and all(abs(a - b) <= 2 for a, b in zip(shown, wanted)),
+            name,
+            "is",
+            shown,
+            "not",
+            wanted,
+        )
 
 
 def check_table(page, session):
@@ -145,52 +212,119 @@ def check_table(page, session):
         low, high = (number_of(bound) for bound in row["interval"].split("\u2026"))
         check(low <= wanted <= high, name, row["interval"], "is not around", wanted)
         check(is_near(number_of(row["slope"]), wanted, 0.01), name, row["slope"], "is not", wanted)
-        check(is_near(number_of(row["last"]), session.held[name][-1], 0.01), name, row["last"], "is not", session.held[name][-1])
-        check(any(call.startswith("serve target.c:") for call in row["calls"]) or name == "drain", name, "is called by", row["calls"])
+        check(
+            is_near(number_of(row["last"]), session.held[name][-1], 0.01), name, row["last"],
+            "is not", session.held[name][-1],
+        )
+        check(
+            any(call.startswith("serve target.c:") for call in row["calls"]) or name == "drain",
+            name,
+            "is called by",
+            row["calls"],
+        )
     shown = rows(page)
-    check(shown[0]["name"] == "Total" and shown[1]["name"].startswith("leak"), "the first ones are", shown[:2])
+    check(
+        shown[0]["name"] == "Total" and shown[1]["name"].startswith("leak"),
+        "the first ones are",
+        shown[:2],
+    )
     text = session.report("--growth", *session.files)
-    verdicts = {line.split("  ")[-1].split(" < ")[0].strip(): line.split()[0] for line in text.splitlines() if " < " in line}
-    check(all(verdicts[row["name"].split(" < ")[0]] == row["verdict"] for row in shown[1:]), verdicts, "in the text, but", shown)
+    verdicts = {
+        line.split("  ")[-1].split(" < ")[0].strip(): line.split()[0]
+        for line in text.splitlines()
+        if " < " in line
+    }
+    check(
+        all(verdicts[row["name"].split(" < ")[0]] == row["verdict"] for row in shown[1:]),
+        verdicts,
+        "in the text, but",
+        shown,
+    )
 
 
 def check_lines(page, session):
     (stacks, whole_chart), total = (drawing(page), drawing(page, "whole-chart")), session.total
-    check([row["name"].split(" ")[0] for row in rows(page) if row["isDrawn"]] == ["Total", "leak"], "drawn are", rows(page))
+    check(
+        [row["name"].split(" ")[0] for row in rows(page) if row["isDrawn"]] == ["Total", "leak"],
+        "drawn are",
+        rows(page),
+    )
     (leak,), (whole,) = stacks["series"], whole_chart["series"]
-    last = page.evaluate("({ leak: stacks[0].slope * data.time.at(-1) + stacks[0].level, total: whole.slope * data.time.at(-1) + whole.level })")
-    for what, drawn, points, wanted in (("leak", stacks, leak["line"], session.held["leak"]),
-                                        ("the total", whole_chart, whole["line"], [value["value"] for value in total]),
-                                        ("its band", whole_chart, whole["band"], [value["high"] for value in total] + [value["low"] for value in reversed(total)]),
-                                        ("leak's slope", stacks, leak["fit"][1:], [last["leak"]]), ("the total's slope", whole_chart, whole["fit"][1:], [last["total"]])):
-        check(is_drawn_as(drawn, points, wanted), what, "is drawn at", [ruler(drawn)(y) for _, y in points], "not", wanted)
+    last = page.evaluate(
+        "({ leak: stacks[0].slope * data.time.at(-1) + stacks[0].level, "
+        "total: whole.slope * data.time.at(-1) + whole.level })"
+    )
+    for what, drawn, points, wanted in (
+        ("leak", stacks, leak["line"], session.held["leak"]),
+        ("the total", whole_chart, whole["line"], [value["value"] for value in total]),
+        (
+            "its band",
+            whole_chart,
+            whole["band"],
+            [value["high"] for value in total] + [value["low"] for value in reversed(total)],
+        ),
+        ("leak's slope", stacks, leak["fit"][1:], [last["leak"]]),
+        ("the total's slope", whole_chart, whole["fit"][1:], [last["total"]]),
+    ):
+        check(
+            is_drawn_as(drawn, points, wanted), what, "is drawn at",
+            [ruler(drawn)(y) for _, y in points], "not", wanted,
+        )
     across = [x for x, _ in whole["line"]]
     parts = [(x - across[0]) / (across[-1] - across[0]) for x in across]
-    check(all(abs(part - time / session.time[-1]) < 0.002 for part, time in zip(parts, session.time)), "times are drawn at", parts)
-    labels = page.evaluate("Array.from(document.querySelectorAll('.chart text.label'), (label) => label.textContent)")
-    check([label.split(" ")[0] for label in sorted(labels)] == ["Total", "leak"], "the lines are called", labels)
+    check(
+        all(abs(part - time / session.time[-1]) < 0.002 for part, time in zip(parts, session.time)),
+        "times are drawn at",
+        parts,
+    )
+    labels = page.evaluate(
+        "Array.from(document.querySelectorAll('.chart text.label'), (label) => label.textContent)"
+    )
+    check(
+        [label.split(" ")[0] for label in sorted(labels)] == ["Total", "leak"],
+        "the lines are called",
+        labels,
+    )
 
 
 # ---- what one does with it ----
 
+
 def check_choices(page, session):
     click_element(page, box_of("cache"))
     drawn = drawing(page)
-    check(len(drawn["series"]) == 2 and is_drawn_as(drawn, drawn["series"][1]["line"], session.held["cache"]), "cache is not drawn")
+    check(
+        len(drawn["series"]) == 2
+        and is_drawn_as(drawn, drawn["series"][1]["line"], session.held["cache"]),
+        "cache is not drawn",
+    )
     page.evaluate(f"document.querySelector(\"{box_of('cache')}\").focus()")
     page.press(" ")
     page.settle()
     check(len(drawing(page)["series"]) == 1, "Space does not take it away")
-    height = "[byId('whole-chart').getBoundingClientRect().height, byId('cursor').getBoundingClientRect().height]"
+    height = (
+        "[byId('whole-chart').getBoundingClientRect().height, "
+        "byId('cursor').getBoundingClientRect().height]"
+    )
     before = page.evaluate(height)
     click_element(page, "#whole input")
     after = page.evaluate(height)
-    check(before[0] > 100 and after[0] == 0 and abs(before[1] - after[1] - before[0]) < 1, "the total's chart, and the cursor over it, are", before, "high, then", after)
+    check(
+        before[0] > 100 and after[0] == 0 and abs(before[1] - after[1] - before[0]) < 1,
+        "the total's chart, and the cursor over it, are",
+        before,
+        "high, then",
+        after,
+    )
     click_element(page, "#whole input")
     check(page.evaluate(height) == before, "the total does not come back")
     for switch, shape in (("#bands + span", "band"), ("#slopes + span", "fit")):
         for is_there in (True, False, True):
-            shown = [shape in series for chart in ("whole-chart", "stacks-chart") for series in drawing(page, chart)["series"]]
+            shown = [
+                shape in series
+                for chart in ("whole-chart", "stacks-chart")
+                for series in drawing(page, chart)["series"]
+            ]
             check(shown == [is_there] * 2, switch, "leads to", shown, "of", shape)
             click_element(page, switch)
         click_element(page, switch)
@@ -210,51 +344,107 @@ def check_cursor(page, session):
         if page.evaluate("document.activeElement.id") == "cursor":
             break
     check(page.evaluate("document.activeElement.id") == "cursor", "Tab does not lead to the chart")
-    for key, wanted in (("Home", 1), ("ArrowLeft", 1), ("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", count), ("ArrowRight", count)):
+    for key, wanted in (
+        ("Home", 1), ("ArrowLeft", 1), ("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2),
+        ("End", count), ("ArrowRight", count),
+    ):
         page.press(key)
         now, text = moment(page)
         total, leak = session.total[wanted - 1]["value"], session.held["leak"][wanted - 1]
         check(now == wanted and f"snapshot {wanted} of {count}" in text, key, "leads to", now, text)
         figures = re.search(r"Total ([\d.]+\s\w+), 95% interval .*; leak \S+ ([\d.]+\s\w+)", text)
-        check(figures and is_near(number_of(figures[1]), total, 0.01) and is_near(number_of(figures[2]), leak, 0.01), text, "is not", total, leak)
-    x, y = page.evaluate("(() => { const b = byId('stacks-chart').getBoundingClientRect(); return [b.x + chart.x(data.time[4]) + 2, b.y + b.height / 2]; })()")
+        check(
+            figures
+            and is_near(number_of(figures[1]), total, 0.01)
+            and is_near(number_of(figures[2]), leak, 0.01),
+            text,
+            "is not",
+            total,
+            leak,
+        )
+    x, y = page.evaluate(
+        "(() => { const b = byId('stacks-chart').getBoundingClientRect(); "
+        "return [b.x + chart.x(data.time[4]) + 2, b.y + b.height / 2]; })()"
+    )
     page.move(x, y)
     page.settle()
-    check(moment(page)[0] == 5 and "snapshot 5 of" in page.evaluate("byId('detail').textContent"), "the pointer leads to", moment(page))
+    check(
+        moment(page)[0] == 5 and "snapshot 5 of" in page.evaluate("byId('detail').textContent"),
+        "the pointer leads to",
+        moment(page),
+    )
 
 
 def check_twin(page, session):
     click_element(page, "#values summary")
-    head = page.evaluate("Array.from(document.querySelectorAll('#values thead th'), (cell) => cell.textContent)")
-    body = page.evaluate("Array.from(document.querySelectorAll('#values tbody tr'), (row) => Array.from(row.cells, (cell) => cell.textContent))")
-    check([text.split(" ")[0] for text in head] == ["Time", "Total", "leak"] and len(body) == len(session.files), "the chart's table has", head, len(body))
+    head = page.evaluate(
+        "Array.from(document.querySelectorAll('#values thead th'), (cell) => cell.textContent)"
+    )
+    body = page.evaluate(
+        "Array.from(document.querySelectorAll('#values tbody tr'), (row) => "
+        "Array.from(row.cells, (cell) => cell.textContent))"
+    )
+    check(
+        [text.split(" ")[0] for text in head] == ["Time", "Total", "leak"]
+        and len(body) == len(session.files),
+        "the chart's table has",
+        head,
+        len(body),
+    )
     for cells, total, leak in zip(body, session.total, session.held["leak"]):
-        check(is_near(number_of(cells[1].split(" ")[0]), total["value"], 0.01) and is_near(number_of(cells[2].split(" ")[0]), leak, 0.01), cells, "is not", total, leak)
+        check(
+            is_near(number_of(cells[1].split(" ")[0]), total["value"], 0.01)
+            and is_near(number_of(cells[2].split(" ")[0]), leak, 0.01),
+            cells,
+            "is not",
+            total,
+            leak,
+        )
 
 
 def check_order(page):
     click_element(page, "#stacks thead th:nth-child(6) button")
     last = [number_of(row["last"]) for row in rows(page)[1:]]
-    check(last == sorted(last, reverse=True) and page.evaluate("document.querySelector('#stacks th[aria-sort=descending]').textContent") == "At last", "sorted as", last)
+    check(
+        last == sorted(last, reverse=True)
+        and page.evaluate("document.querySelector('#stacks th[aria-sort=descending]').textContent")
+        == "At last",
+        "sorted as",
+        last,
+    )
     click_element(page, "#stacks thead th:nth-child(2) button")
     names = [row["name"] for row in rows(page)[1:]]
-    check(names == sorted(names) and page.evaluate("document.querySelector('#stacks th[aria-sort=ascending]').textContent") == "Stack", "sorted as", names)
+    check(
+        names == sorted(names)
+        and page.evaluate("document.querySelector('#stacks th[aria-sort=ascending]').textContent")
+        == "Stack",
+        "sorted as",
+        names,
+    )
 
 
 # Relative luminance and contrast, as WCAG defines them: of texts, and of lines.
-CONTRAST = """(() => {
-    const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-    const luminance = (color) => {
-        probe.fillStyle = color;
-        probe.fillRect(0, 0, 1, 1);
-        const [r, g, b] = Array.from(probe.getImageData(0, 0, 1, 1).data, (byte) => byte / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05) / (Math.min(luminance(a), luminance(b)) + 0.05);
-    const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    const lines = SERIES_HUES.map((_, slot) => colorOf({ slot })).concat(colorOf(whole)).map((color) => contrast(color, css('--card')));
-    return [Math.min(...['--ink', '--quiet', '--less', '--more'].map((name) => contrast(css(name), css('--card')))), Math.min(...lines)];
-})()"""
+CONTRAST = (
+    "(() => {\n"
+    "    const probe = document.createElement('canvas')"
+    ".getContext('2d', { willReadFrequently: true });\n"
+    "    const luminance = (color) => {\n"
+    "        probe.fillStyle = color;\n"
+    "        probe.fillRect(0, 0, 1, 1);\n"
+    "        const [r, g, b] = Array.from(probe.getImageData(0, 0, 1, 1).data, "
+    "(byte) => byte / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);\n"
+    "        return 0.2126 * r + 0.7152 * g + 0.0722 * b;\n"
+    "    };\n"
+    "    const contrast = (a, b) => (Math.max(luminance(a), luminance(b)) + 0.05)"
+    " / (Math.min(luminance(a), luminance(b)) + 0.05);\n"
+    "    const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name)"
+    ".trim();\n"
+    "    const lines = SERIES_HUES.map((_, slot) => colorOf({ slot })).concat(colorOf(whole))"
+    ".map((color) => contrast(color, css('--card')));\n"
+    "    return [Math.min(...['--ink', '--quiet', '--less', '--more']"
+    ".map((name) => contrast(css(name), css('--card')))), Math.min(...lines)];\n"
+    "})()"
+)
 
 
 def check_themes(page, session, browser):
@@ -266,59 +456,128 @@ def check_themes(page, session, browser):
         click_element(page, "#theme")
     check(page.evaluate(background) == light, "the button does not lead back")
     other = session.shown(browser, "dark.html", session.files, dark=True)
-    check(other.evaluate(background) != light and other.evaluate("byId('theme').ariaPressed") == "true", "the system's wish changes nothing")
+    check(
+        other.evaluate(background) != light
+        and other.evaluate("byId('theme').ariaPressed") == "true",
+        "the system's wish changes nothing",
+    )
     check_quiet(other)
 
 
 def check_names(page):
     """What a screen reader is told."""
-    nodes = [node for node in page.send("Accessibility.getFullAXTree")["nodes"] if not node.get("ignored")]
+    nodes = [
+        node
+        for node in page.send("Accessibility.getFullAXTree")["nodes"]
+        if not node.get("ignored")
+    ]
     found = {}
     for node in nodes:
         found.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
-    for role in ("image", "slider", "table", "columnheader", "rowheader", "checkbox", "button", "group"):
+    for role in (
+        "image", "slider", "table", "columnheader", "rowheader", "checkbox", "button", "group",
+    ):
         check(found.get(role), f"nothing has the role {role}:", sorted(found))
-        check(role in ("group", "rowheader") or all(found[role]), f"a {role} without a name:", found[role])
-    check(any(name.startswith("Bytes in use over time") and "at last" in name for name in found["image"]), found["image"])
-    check("Snapshot" in found["slider"] and "Stacks" in found["table"], found["slider"], found["table"])
-    check("Draw Total" in found["checkbox"] and any(name.startswith("Draw leak") for name in found["checkbox"]), found["checkbox"])
+        check(
+            role in ("group", "rowheader") or all(found[role]),
+            f"a {role} without a name:",
+            found[role],
+        )
+    check(
+        any(
+            name.startswith("Bytes in use over time") and "at last" in name
+            for name in found["image"]
+        ),
+        found["image"],
+    )
+    check(
+        "Snapshot" in found["slider"] and "Stacks" in found["table"],
+        found["slider"],
+        found["table"],
+    )
+    check(
+        "Draw Total" in found["checkbox"]
+        and any(name.startswith("Draw leak") for name in found["checkbox"]),
+        found["checkbox"],
+    )
 
 
 # ---- other pages ----
 
+
 def check_hostile(session, browser):
     page = session.shown(browser, "hostile.html", ["hostile." + file for file in session.files])
     name = "</script><img src=x onerror=alert(1)>&quot;"
-    check(page.evaluate("document.images.length") == 0 and page.evaluate("document.scripts.length") == 2 and not page.evaluate("document.querySelector('h1 b')"),
-          "a name has become an element")
-    check(name in row_of(page, "leak")["name"] and "<b>bold</b>" in page.evaluate("byId('title').textContent"), "names are not shown")
+    check(
+        page.evaluate("document.images.length") == 0
+        and page.evaluate("document.scripts.length") == 2
+        and not page.evaluate("document.querySelector('h1 b')"),
+        "a name has become an element",
+    )
+    check(
+        name in row_of(page, "leak")["name"]
+        and "<b>bold</b>" in page.evaluate("byId('title').textContent"),
+        "names are not shown",
+    )
     check_quiet(page)
 
 
 def check_untimed(session, browser):
-    """Another tool's files, many of them, in which nothing is said of times, and everything was counted."""
+    """Many files of another tool, which has counted every allocation and gives no times."""
     files = [f"untimed.{i:03}.heap" for i in range(300)]
     for i, file in enumerate(files):
         with open(f"{session.directory}/{file}", "w", encoding="ascii") as out:
-            out.write(f"heap profile: {10 + i}: {(10 + i) * 1000} [0: 0] @ heap_v2/1\n{10 + i}: {(10 + i) * 1000} [0: 0] @ 0x11 0x99\n\nMAPPED_LIBRARIES:\n")
+            out.write(
+                f"heap profile: {10 + i}: {(10 + i) * 1000} [0: 0] @ heap_v2/1\n"
+                f"{10 + i}: {(10 + i) * 1000} [0: 0] @ 0x11 0x99\n\nMAPPED_LIBRARIES:\n"
+            )
     page = session.shown(browser, "untimed.html", files)
-    check("do not say when" in page.evaluate("byId('notice').textContent") and "240 of 300 snapshots are drawn" in page.evaluate("byId('notice').textContent"),
-          page.evaluate("byId('notice').textContent"))
-    check(page.evaluate("[data.time[0], data.time.at(-1), data.time.length]") == [0, 299, 240] and page.evaluate("stacks[0].value.at(-1)") == 309000, "drawn are others")
-    check(page.evaluate("byId('sum').textContent").replace("\u202f", "") == "+1000B/file" and row_of(page, "0x11")["verdict"] == "grows", page.evaluate("byId('sum').textContent"))
-    check(page.evaluate("byId('bands-switch').hidden") and not any("band" in series for series in drawing(page)["series"]), "what is exact has a band")
+    check(
+        "do not say when" in page.evaluate("byId('notice').textContent")
+        and "240 of 300 snapshots are drawn" in page.evaluate("byId('notice').textContent"),
+        page.evaluate("byId('notice').textContent"),
+    )
+    check(
+        page.evaluate("[data.time[0], data.time.at(-1), data.time.length]") == [0, 299, 240]
+        and page.evaluate("stacks[0].value.at(-1)") == 309000,
+        "drawn are others",
+    )
+    check(
+        page.evaluate("byId('sum').textContent").replace("\u202f", "") == "+1000B/file"
+        and row_of(page, "0x11")["verdict"] == "grows",
+        page.evaluate("byId('sum').textContent"),
+    )
+    check(
+        page.evaluate("byId('bands-switch').hidden")
+        and not any("band" in series for series in drawing(page)["series"]),
+        "what is exact has a band",
+    )
     check_quiet(page)
     few = session.shown(browser, "few.html", files[:4], "--inuse-objects")
-    check("fewer than 6" in few.evaluate("byId('notice').textContent") and row_of(few, "0x11")["verdict"] == "too few files", few.evaluate("byId('notice').textContent"))
-    check(row_of(few, "0x11")["last"] == "13" and row_of(few, "0x11")["interval"] == "? \u2026 ?", row_of(few, "0x11"))
+    check(
+        "fewer than 6" in few.evaluate("byId('notice').textContent")
+        and row_of(few, "0x11")["verdict"] == "too few files",
+        few.evaluate("byId('notice').textContent"),
+    )
+    check(
+        row_of(few, "0x11")["last"] == "13" and row_of(few, "0x11")["interval"] == "? \u2026 ?",
+        row_of(few, "0x11"),
+    )
     check_quiet(few)
 
 
 def check_ways(session):
     """All ways to ask for it lead to the same page, and to no other."""
     page = session.report("--growth", "--html", *session.files)
-    check("<title>heapinject</title>" in page and 'id="growth"' in page, "--growth --html gives", page[:80])
-    check(page == session.report("--html", "--growth", *session.files), "--html --growth gives something else")
+    check(
+        "<title>heapinject</title>" in page and 'id="growth"' in page,
+        "--growth --html gives",
+        page[:80],
+    )
+    check(
+        page == session.report("--html", "--growth", *session.files),
+        "--html --growth gives something else",
+    )
     session.report("--growth", "-o", "same.html", *session.files)
     with open(f"{session.directory}/same.html", encoding="utf-8") as file:
         check(page == file.read(), "-o same.html gives something else")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""measure.py SECONDS COMMAND...: runs COMMAND and says on the last line how it ended: status (or -signal), seconds, seconds of CPU time, megabytes at most resident.
+"""Runs COMMAND and says on the last line how it ended: measure.py SECONDS COMMAND...
 
-Whoever is not done after SECONDS is killed: status "late".
+The line has the status (or -signal), seconds, seconds of CPU time, and megabytes at most resident.
+A command that has not ended after SECONDS is killed, and its status is "late".
 """
 import resource
 import subprocess
@@ -17,4 +18,8 @@ except subprocess.TimeoutExpired:
     process.wait()
     status = "late"
 usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(f"measured {status} {time.monotonic() - started:.1f} {usage.ru_utime + usage.ru_stime:.1f} {usage.ru_maxrss // 1024}", flush=True)
+print(
+    f"measured {status} {time.monotonic() - started:.1f} {usage.ru_utime + usage.ru_stime:.1f} "
+    f"{usage.ru_maxrss // 1024}",
+    flush=True,
+)

@@ -1,33 +1,46 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Are reports by two programs on the same profiles the same: compare.py DIRECTORY
+"""Compares reports by two programs on the same profiles: compare.py DIRECTORY
 
-DIRECTORY/reports lists them, one a line, tabs between: KIND, text or tree; SLACK; flat or cum, by which it is sorted; and what it is. Of the N-th, from 0 on,
-DIRECTORY/N.theirs and DIRECTORY/N.ours are what `go tool pprof -unit=b` and `heapinject report --unit b` printed. Rows, their order and their percentages have to
-agree, and callers and callees. SLACK is by how many bytes (or objects) a figure may be off: pprof's are sums of samples that were rounded one by one; 0 for
-exact profiles.
+DIRECTORY/reports lists the reports, one a line, with tabs between: KIND (text or tree); SLACK; flat
+or cum, by which it is sorted; and a description. For report N, from 0 on, DIRECTORY/N.theirs and
+DIRECTORY/N.ours are the outputs of `go tool pprof -unit=b` and `heapinject report --unit b`. Rows,
+their order, their percentages, callers and callees must agree. A figure may differ by SLACK bytes
+(or objects), because pprof adds up samples that it rounded one by one. SLACK is 0 for exact
+profiles.
 
-The differences that are known (docs/formats.md), and how they are treated:
-- Code without a name: pprof has one row per module, "[NAME]"; we have one per address. Such rows, and calls from and to them, are left out; what all of them
-  have themselves has to agree. sum%, and what is dropped or shown in all, is not compared then.
-- Behind the function stands its file and line. Left out.
+The known differences (docs/formats.md), and what this does with them:
+
+- Code without a name: pprof has one row per module, "[NAME]"; we have one per address. This leaves
+  out such rows, and calls from and to them; the sum of their flat values must agree. It does not
+  compare sum% then, nor what is dropped or shown in all.
+- pprof prints file and line behind the function. This leaves them out.
 """
 import re
 import sys
 
 UNNAMED = re.compile(r"^\[.*\]$|^<unknown>$|^\S+\+0x[0-9a-f]+$|^0x[0-9a-f]+$")
 PLACE = re.compile(r"  \S+:\d+$")
-ROW = re.compile(r"^ *(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +([\d.e+-]+)% +(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)%  (.*)$")
-NODE = re.compile(r"^ *(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +([\d.e+-]+)% +(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +\| (.*)$")
+ROW = re.compile(
+    r"^ *(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +([\d.e+-]+)% +(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)%  (.*)$"
+)
+NODE = re.compile(
+    r"^ *(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +([\d.e+-]+)% +(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +\| "
+    r"(.*)$"
+)
 EDGE = re.compile(r"^ *(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% \|   (.*)$")
-SHOWN = re.compile(r"^Showing nodes accounting for (-?[\d.]+)[A-Za-z]*, ([\d.e+-]+)% of (-?[\d.]+)[A-Za-z]* total")
+SHOWN = re.compile(
+    r"^Showing nodes accounting for (-?[\d.]+)[A-Za-z]*, ([\d.e+-]+)% of (-?[\d.]+)[A-Za-z]* total"
+)
 
 problems = []
 
 
 class Row:
     def __init__(self, match, is_ours):
-        self.flat, self.flat_percent, self.sum_percent, self.cum, self.cum_percent = map(float, match.groups()[:5])
+        self.flat, self.flat_percent, self.sum_percent, self.cum, self.cum_percent = map(
+            float, match.groups()[:5]
+        )
         self.name = PLACE.sub("", match.group(6)) if is_ours else match.group(6)
         self.calls, self.called = [], []  # (value, percent, name)
 
@@ -38,7 +51,11 @@ class Report:
         callers = []
         with open(path, encoding="utf-8") as file:
             for line in map(str.rstrip, file):
-                row, edge, shown = NODE.match(line) or ROW.match(line), EDGE.match(line), SHOWN.match(line)
+                row, edge, shown = (
+                    NODE.match(line) or ROW.match(line),
+                    EDGE.match(line),
+                    SHOWN.match(line),
+                )
                 if line.startswith("-----"):
                     callers = []
                     current = None
@@ -47,7 +64,9 @@ class Report:
                     current.called = callers
                     self.rows.append(current)
                 elif edge:
-                    (callers if current is None else current.calls).append((float(edge.group(1)), float(edge.group(2)), edge.group(3)))
+                    (callers if current is None else current.calls).append(
+                        (float(edge.group(1)), float(edge.group(2)), edge.group(3))
+                    )
                 elif shown:
                     self.shown, self.total = float(shown.group(1)), float(shown.group(3))
                 elif line.startswith(("Dropped", "Showing top")):
@@ -69,7 +88,9 @@ def check(what, theirs, ours, slack):
 
 
 def check_percent(what, theirs, ours, whole, slack):
-    check(what + ", percent", theirs, ours, 0.011 + 200 * slack / abs(whole) if slack and whole else 0)
+    check(
+        what + ", percent", theirs, ours, 0.011 + 200 * slack / abs(whole) if slack and whole else 0
+    )
 
 
 def check_order(theirs, ours, by_cum, slack):
@@ -83,13 +104,25 @@ def check_order(theirs, ours, by_cum, slack):
     by_name = {row.name: abs(row.cum if by_cum else row.flat) for row in theirs}
     weights = [by_name[name] for name in our_names if name in by_name]
     if not slack or any(after > before + 2 * slack for before, after in zip(weights, weights[1:])):
-        problems.append("another order: " + next(f"{a} / {b}" for a, b in zip(their_names + [""], our_names + [""]) if a != b))
+        problems.append(
+            "another order: "
+            + next(f"{a} / {b}" for a, b in zip(their_names + [""], our_names + [""]) if a != b)
+        )
 
 
 def check_edges(name, whole, theirs, ours, slack):
-    theirs, ours = ([edge for edge in edges if abs(edge[0]) > slack and not is_unnamed(edge[2].replace(" (inline)", ""))] for edges in (theirs, ours))
+    theirs, ours = (
+        [
+            edge
+            for edge in edges
+            if abs(edge[0]) > slack and not is_unnamed(edge[2].replace(" (inline)", ""))
+        ]
+        for edges in (theirs, ours)
+    )
     if not slack and [edge[2] for edge in theirs] != [edge[2] for edge in ours]:
-        problems.append(f"{name}: pprof {[edge[2] for edge in theirs]}, ours {[edge[2] for edge in ours]}")
+        problems.append(
+            f"{name}: pprof {[edge[2] for edge in theirs]}, ours {[edge[2] for edge in ours]}"
+        )
     ours_by_name = {edge[2]: edge for edge in ours}
     if not slack and len(theirs) != len(ours):
         problems.append(f"{name}: {len(theirs)} and {len(ours)} calls")
@@ -124,7 +157,9 @@ def compare(kind, theirs, ours, slack, by_cum):
         check_percent(f"{row.name}, flat", row.flat_percent, mine.flat_percent, theirs.total, slack)
         check_percent(f"{row.name}, cum", row.cum_percent, mine.cum_percent, theirs.total, slack)
         if is_whole and same_order:
-            check_percent(f"{row.name}, sum", row.sum_percent, mine.sum_percent, theirs.total, slack)
+            check_percent(
+                f"{row.name}, sum", row.sum_percent, mine.sum_percent, theirs.total, slack
+            )
         if kind == "tree":
             check_edges(row.name, row.cum, row.called, mine.called, slack)
             check_edges(row.name, row.cum, row.calls, mine.calls, slack)
@@ -137,7 +172,10 @@ def main():
     with open(f"{directory}/reports", encoding="utf-8") as file:
         reports = [line.rstrip("\n").split("\t") for line in file]
     for number, (kind, slack, order, what) in enumerate(reports):
-        theirs, ours = Report(f"{directory}/{number}.theirs", False), Report(f"{directory}/{number}.ours", True)
+        theirs, ours = (
+            Report(f"{directory}/{number}.theirs", False),
+            Report(f"{directory}/{number}.ours", True),
+        )
         compare(kind, theirs, ours, float(slack), order == "cum")
         rows += len(theirs.rows)
         if problems:

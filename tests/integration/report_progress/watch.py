@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""watch.py HEAPINJECT WORK: reports that wait for their input, one with a terminal as standard error and one with a pipe. The rest of the input comes once the first has shown its line."""
+"""Watches reports that wait for their input: watch.py HEAPINJECT WORK.
+
+One report has a terminal as its standard error, the other has a pipe. The rest of the input comes
+once the first report has shown its progress line.
+"""
 import os
 import pty
 import re
@@ -9,7 +13,10 @@ import sys
 
 CLEAR = b"\r\x1b[K"
 PATIENCE_S = 60
-FIRST, REST = b"heap profile: 3: 300 [3: 300] @ heap_v2/1\n1: 100 [1: 100] @ 0x1000 0x2000\n", b"2: 200 [2: 200] @ 0x1000 0x3000\n\nMAPPED_LIBRARIES:\n"
+FIRST, REST = (
+    b"heap profile: 3: 300 [3: 300] @ heap_v2/1\n1: 100 [1: 100] @ 0x1000 0x2000\n",
+    b"2: 200 [2: 200] @ 0x1000 0x3000\n\nMAPPED_LIBRARIES:\n",
+)
 
 
 def fail(text):
@@ -38,7 +45,10 @@ class Report:
     def __init__(self, heapinject, work, errors):
         self.output = os.path.join(work, f"output.{errors}")
         with open(self.output, "wb") as output:
-            self.process = subprocess.Popen([heapinject, "report", "-", "--collapsed"], stdin=subprocess.PIPE, stdout=output, stderr=errors, env={**os.environ, "TERM": "xterm"})
+            self.process = subprocess.Popen(
+                [heapinject, "report", "-", "--collapsed"], stdin=subprocess.PIPE, stdout=output,
+                stderr=errors, env={**os.environ, "TERM": "xterm"},
+            )
         self.process.stdin.write(FIRST)
         self.process.stdin.flush()
 

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Types at the shell of `heapinject report FILE` through a pseudo-terminal: drive.py HEAPINJECT FILE DIRECTORY. Ends with `shell: ok`."""
+"""Types at the shell of `heapinject report FILE` through a pseudo-terminal.
+
+  drive.py HEAPINJECT FILE DIRECTORY
+
+The last line is `shell: ok`.
+"""
 import os
 import pty
 import re
@@ -22,12 +27,19 @@ class Shell:
     """One shell on a terminal of its own."""
 
     def __init__(self, *options, command="report", **environment):
-        variables = {"PATH": os.environ["PATH"], "TERM": "xterm", "HOME": DIRECTORY, "LC_ALL": "C.UTF-8", "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+        variables = {
+            "PATH": os.environ["PATH"], "TERM": "xterm", "HOME": DIRECTORY, "LC_ALL": "C.UTF-8",
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", ""),
+        }
         variables.update(environment)
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.chdir(DIRECTORY)
-            os.execve(HEAPINJECT, [HEAPINJECT, command, *options, HEAP], {k: v for k, v in variables.items() if v is not None})
+            os.execve(
+                HEAPINJECT,
+                [HEAPINJECT, command, *options, HEAP],
+                {k: v for k, v in variables.items() if v is not None},
+            )
         self.text = ""
         self.wait_for(PROMPT)
 
@@ -83,32 +95,50 @@ def line_with(text, words):
 def main():
     shell = Shell()
     answer = shell.ask("top")
-    check("keep_apples" in answer and "keep_pears" in answer and "flat%" in answer, "top is a table", answer)
+    check(
+        "keep_apples" in answer and "keep_pears" in answer and "flat%" in answer,
+        "top is a table",
+        answer,
+    )
     check(answer.count("%") > 8 and "main" in answer, "top has callers", answer)
     answer = shell.ask("top 1")
     check("keep_apples" in answer and "keep_pears" not in answer, "top 1 is one row", answer)
     shell.type("list keep_ap\t")
     shell.wait_for("keep_apples ")
     answer = shell.ask("")
-    check("malloc(size); /* mark: apples */" in answer and "ROUTINE" in answer, "a function's name is completed, and list shows its source", answer)
+    check(
+        "malloc(size); /* mark: apples */" in answer and "ROUTINE" in answer,
+        "a function's name is completed, and list shows its source",
+        answer,
+    )
     shell.type("list keep_\t\t")
     answer = shell.wait_for("keep_pears\n")
     check("keep_apples\n" in answer, "names that begin alike are listed", answer)
     shell.type("\x03")
     shell.wait_for("^C\n" + PROMPT)
     answer = shell.ask("disasm keep_pears")
-    check("call" in answer and "keep_pears" in answer and "target.c:" in answer, "disasm shows instructions", answer)
+    check(
+        "call" in answer and "keep_pears" in answer and "target.c:" in answer,
+        "disasm shows instructions",
+        answer,
+    )
 
     answer = shell.ask("alloc_space")
     check("unknown" not in answer, "a type is a word", answer)
     check("allocated" in line_with(shell.ask("top"), "Total:"), "the type is in force", "")
     shell.ask("sample_index=inuse_objects")
     answer = shell.ask("options")
-    check("inuse-objects" in answer and "alloc" not in answer, "one type takes the place of the other", answer)
+    check(
+        "inuse-objects" in answer and "alloc" not in answer,
+        "one type takes the place of the other",
+        answer,
+    )
     shell.ask("unset inuse-objects")
     shell.ask("limit=1")
     answer = shell.ask("text")
-    check("keep_apples" in answer and "keep_pears" not in answer, "an option stays in force", answer)
+    check(
+        "keep_apples" in answer and "keep_pears" not in answer, "an option stays in force", answer
+    )
     shell.ask("limit=")
     answer = shell.ask("text --limit=2 --sort cum")
     check("main" in answer and "keep_pears" not in answer, "options of one view", answer)
@@ -121,15 +151,27 @@ def main():
     answer = shell.ask("limit=0")
     check("wants a number" in answer, "a wrong value is told", answer)
     check("Nothing is set" in shell.ask("options"), "and not set", "")
-    if "unknown option" not in subprocess.run([HEAPINJECT, "report", "--focus", "x", HEAP], capture_output=True, text=True, check=False).stderr:
+    if (
+        "unknown option"
+        not in subprocess.run(
+            [HEAPINJECT, "report", "--focus", "x", HEAP], capture_output=True, text=True,
+            check=False,
+        ).stderr
+    ):
         shell.ask("focus=keep_pears")
         answer = shell.ask("collapsed")
-        check("keep_pears" in answer and "keep_apples" not in answer, "focus leaves others out", answer)
+        check(
+            "keep_pears" in answer and "keep_apples" not in answer,
+            "focus leaves others out",
+            answer,
+        )
         shell.ask("focus=")
         answer = shell.ask("collapsed -keep_pears")
         check("keep_pears " not in answer and "keep_apples" in answer, "-REGEX ignores", answer)
     else:
-        check("no option" in shell.ask("focus=keep_pears"), "there are no filters, which is told", "")
+        check(
+            "no option" in shell.ask("focus=keep_pears"), "there are no filters, which is told", ""
+        )
 
     answer = shell.ask("nonsense 3")
     check('unknown command "nonsense"' in answer, "an unknown command", answer)
@@ -145,14 +187,26 @@ def main():
     check("unknown option" in answer, "an unknown option", answer)
 
     answer = shell.ask("collapsed > out.collapsed")
-    written = subprocess.run([HEAPINJECT, "report", HEAP, "--collapsed"], capture_output=True, text=True, check=True).stdout
+    written = subprocess.run(
+        [HEAPINJECT, "report", HEAP, "--collapsed"], capture_output=True, text=True, check=True
+    ).stdout
     with open(f"{DIRECTORY}/out.collapsed", encoding="utf-8") as file:
         text = file.read()
-    check(text == written and "keep_apples" in text, "a view goes into a file as it does without the shell", text)
-    check("keep_apples" not in answer.split("out.collapsed", 1)[1], "and not to the terminal", answer)
+    check(
+        text == written and "keep_apples" in text,
+        "a view goes into a file as it does without the shell",
+        text,
+    )
+    check(
+        "keep_apples" not in answer.split("out.collapsed", 1)[1], "and not to the terminal", answer
+    )
 
     answer = shell.ask("help")
-    check(all(word in answer for word in ("top", "list", "collapsed", "quit", "limit")), "help lists what there is", answer)
+    check(
+        all(word in answer for word in ("top", "list", "collapsed", "quit", "limit")),
+        "help lists what there is",
+        answer,
+    )
     check("bytes allocated" in shell.ask("help inuse-space"), "help says what an option is for", "")
     check_interrupt(shell)
     check_web(shell)
@@ -164,7 +218,9 @@ def main():
 
 
 def check_interrupt(shell):
-    """A view that waits for a reader of its output, a pipe, ends at Ctrl-C; the shell goes on. What it may leave is nothing."""
+    """A view that waits for a reader of its output, a pipe, ends at Ctrl-C, and the shell goes on.
+    It must leave no process behind.
+    """
     os.mkfifo(f"{DIRECTORY}/fifo")
     reader = os.open(f"{DIRECTORY}/fifo", os.O_RDONLY | os.O_NONBLOCK)
     writer = os.open(f"{DIRECTORY}/fifo", os.O_WRONLY | os.O_NONBLOCK)
@@ -175,7 +231,10 @@ def check_interrupt(shell):
         pass
     shell.type("collapsed > fifo\n")
     end = time.monotonic() + LIMIT_S
-    while not any("pipe_write" in wchan or state == "S" and is_writing for wchan, state, is_writing in children_of(shell.pid)):
+    while not any(
+        "pipe_write" in wchan or state == "S" and is_writing
+        for wchan, state, is_writing in children_of(shell.pid)
+    ):
         check_time(end)
     shell.type("\x03")
     answer = shell.wait_for("\n" + PROMPT)
@@ -192,23 +251,36 @@ def check_time(end):
 
 
 def children_of(pid):
-    """Where the processes that it has started wait: name in the kernel, state, and whether in write(2)."""
+    """Where the children of a process wait: (name in the kernel, state, whether in write(2))."""
     found = []
-    for child in subprocess.run(["ps", "--ppid", str(pid), "-o", "pid="], capture_output=True, text=True, check=False).stdout.split():
+    for child in subprocess.run(
+        ["ps", "--ppid", str(pid), "-o", "pid="], capture_output=True, text=True, check=False
+    ).stdout.split():
         try:
-            with open(f"/proc/{child}/wchan", encoding="ascii") as wchan, open(f"/proc/{child}/stat", encoding="ascii") as state, \
-                    open(f"/proc/{child}/syscall", encoding="ascii") as call:
-                found.append((wchan.read(), state.read().rsplit(")", 1)[1].split()[0], call.read().split()[0] == "1"))
+            with open(f"/proc/{child}/wchan", encoding="ascii") as wchan, open(
+                f"/proc/{child}/stat", encoding="ascii"
+            ) as state, open(f"/proc/{child}/syscall", encoding="ascii") as call:
+                found.append(
+                    (
+                        wchan.read(),
+                        state.read().rsplit(")", 1)[1].split()[0],
+                        call.read().split()[0] == "1",
+                    )
+                )
         except OSError:
             pass
     return found
 
 
 def check_web(shell):
-    """The file that is named is there; with a display it is shown by the xdg-open that PATH leads to."""
+    """The named file exists. With a display, the xdg-open in PATH shows it."""
     answer = shell.ask("web collapsed")
     path = re.search(r"(/\S+\.collapsed): written; there is no", answer)
-    check(path and "keep_apples" in open(path.group(1), encoding="utf-8").read(), "web without a display says where the file is", answer)
+    check(
+        path and "keep_apples" in open(path.group(1), encoding="utf-8").read(),
+        "web without a display says where the file is",
+        answer,
+    )
     check(stat.S_IMODE(os.stat(path.group(1)).st_mode) == 0o600, "which is for its owner alone", "")
     os.unlink(path.group(1))
     if not shutil.which("dot"):
@@ -216,9 +288,15 @@ def check_web(shell):
     directory = f"{DIRECTORY}/bin"
     os.mkdir(directory)
     with open(f"{directory}/xdg-open", "w", encoding="utf-8") as file:
-        file.write(f'#!/bin/sh\nprintf "%s" "$1" >"{DIRECTORY}/shown.part" && mv "{DIRECTORY}/shown.part" "{DIRECTORY}/shown"\n')
+        file.write(
+            f'#!/bin/sh\nprintf "%s" "$1" >"{DIRECTORY}/shown.part" && '
+            f'mv "{DIRECTORY}/shown.part" "{DIRECTORY}/shown"\n'
+        )
     os.chmod(f"{directory}/xdg-open", 0o755)
-    other = Shell(PATH=f"{directory}:{os.environ['PATH']}", DISPLAY=":0", XDG_STATE_HOME=f"{DIRECTORY}/other", TMPDIR=DIRECTORY)
+    other = Shell(
+        PATH=f"{directory}:{os.environ['PATH']}", DISPLAY=":0", XDG_STATE_HOME=f"{DIRECTORY}/other",
+        TMPDIR=DIRECTORY,
+    )
     answer = other.ask("web" if shutil.which("dot") else "web text")
     path = re.search(r"(/\S+): written, and shown", answer)
     check(path, "web with a display", answer)
@@ -251,7 +329,9 @@ def check_history():
         os.mkdir(f"{DIRECTORY}/another")
         os.chown(f"{DIRECTORY}/another", 65534, 65534)
         Shell(HOME=f"{DIRECTORY}/another").end("quit\n")
-        check(not os.listdir(f"{DIRECTORY}/another"), "nothing of root's in another user's home", "")
+        check(
+            not os.listdir(f"{DIRECTORY}/another"), "nothing of root's in another user's home", ""
+        )
     else:
         print("not root: another user's home is not tried")
     os.chmod(path, 0o644)
@@ -260,21 +340,35 @@ def check_history():
 
 
 def check_comparison():
-    """A profile has what it has itself, old and new, by either name of the comparison; options of the command line are in force."""
+    """A profile has its own sample types, old and new, by either name of the comparison, and the
+    options of the command line are in force.
+    """
     for options in (("--base", HEAP), ("--alloc-space", "--base", HEAP)):
         shell = Shell(*options)
         answer = shell.ask("collapsed")
         check(re.search(r"keep_apples (\d+) \1\b", answer), "compared with itself", answer)
-        check(("alloc-space" in shell.ask("options")) == ("--alloc-space" in options), "what the command line has set", "")
+        check(
+            ("alloc-space" in shell.ask("options")) == ("--alloc-space" in options),
+            "what the command line has set",
+            "",
+        )
         shell.end("quit\n")
     shell = Shell(HEAP, command="diff")
-    check(re.search(r"keep_apples (\d+) \1\b", shell.ask("collapsed")) and "unknown" not in shell.ask("top 3"), "diff", "")
+    check(
+        re.search(r"keep_apples (\d+) \1\b", shell.ask("collapsed"))
+        and "unknown" not in shell.ask("top 3"),
+        "diff",
+        "",
+    )
     shell.end("quit\n")
 
 
 def check_piped():
     """Text as ever where the output, or the input, is no terminal."""
-    text = subprocess.run([HEAPINJECT, "report", HEAP], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [HEAPINJECT, "report", HEAP], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        check=True,
+    ).stdout
     check("keep_apples" in text and PROMPT not in text, "piped output is text", text)
     pid, terminal = pty.fork()
     if pid == 0:
@@ -286,7 +380,13 @@ def check_piped():
     except OSError:
         pass
     os.close(terminal)
-    check(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0 and b"keep_apples" in text and PROMPT.encode() not in text, "a view that is named is just shown", text)
+    check(
+        os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        and b"keep_apples" in text
+        and PROMPT.encode() not in text,
+        "a view that is named is just shown",
+        text,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""equal.py HEAPINJECT PROGRAM COUNT SEED DIRECTORY: compares what we say of so many random addresses of a program with what addr2line and llvm-symbolizer say.
+"""Compares our names of addresses with those of addr2line and llvm-symbolizer.
 
-Prints the shares that are equal, and how many differences of each class there are. Exit status 1 if one is of no class.
+  equal.py HEAPINJECT PROGRAM COUNT SEED DIRECTORY
+
+It takes COUNT random addresses of the program. It prints the shares that are equal, and how many
+differences of each class there are. The exit status is 1 if a difference is of no class.
 """
 import collections
 import os
@@ -20,30 +23,57 @@ def output(*command, given=None):
 
 def code_of(program):
     """(address, size) of the sections that hold code."""
-    found = re.findall(r"^ +\[ *\d+\] (\S+) +PROGBITS +(\w+) \w+ (\w+) \w+ +AX ", output("readelf", "-SW", program), re.MULTILINE)
-    return [(int(address, 16), int(size, 16)) for name, address, size in found if not name.startswith(".plt")]
+    found = re.findall(
+        r"^ +\[ *\d+\] (\S+) +PROGBITS +(\w+) \w+ (\w+) \w+ +AX ",
+        output("readelf", "-SW", program),
+        re.MULTILINE,
+    )
+    return [
+        (int(address, 16), int(size, 16))
+        for name, address, size in found
+        if not name.startswith(".plt")
+    ]
 
 
 def choose(program, count, seed):
     sections, numbers = code_of(program), random.Random(seed)
     weights = [size for _, size in sections]
-    return sorted({address + numbers.randrange(size) for address, size in numbers.choices(sections, weights, k=count)})
+    return sorted(
+        {
+            address + numbers.randrange(size)
+            for address, size in numbers.choices(sections, weights, k=count)
+        }
+    )
 
 
 def write_profile(program, addresses, file):
     """A frame holds a return address; the call that is looked up stands one byte before it."""
     headers = output("readelf", "-lW", program)
-    offset, low, _, size = (int(word, 16) for word in re.search(r"^  LOAD +(\w+) (\w+) (\w+) (\w+) \w+ R E", headers, re.MULTILINE).groups())
+    offset, low, _, size = (
+        int(word, 16)
+        for word in re.search(
+            r"^  LOAD +(\w+) (\w+) (\w+) (\w+) \w+ R E", headers, re.MULTILINE
+        ).groups()
+    )
     with open(file, "w", encoding="ascii") as out:
-        out.write(f"heap profile: {len(addresses)}: {len(addresses)} [{len(addresses)}: {len(addresses)}] @ heapprofile\n")
+        out.write(
+            f"heap profile: {len(addresses)}: {len(addresses)} "
+            f"[{len(addresses)}: {len(addresses)}] @ heapprofile\n"
+        )
         for address in addresses:
             out.write(f"1: 1 [1: 1] @ {LOAD + address + 1:#x}\n")
         low, high = (LOAD + low) & ~4095, (LOAD + low + size + 4095) & ~4095
-        out.write(f"\nMAPPED_LIBRARIES:\n{low:x}-{high:x} r-xp {offset & ~4095:08x} 00:00 {os.stat(program).st_ino} {program}\n")
+        out.write(
+            "\nMAPPED_LIBRARIES:\n"
+            f"{low:x}-{high:x} r-xp {offset & ~4095:08x} 00:00 {os.stat(program).st_ino} "
+            f"{program}\n"
+        )
 
 
 def call(name, file, line):
-    """Without debug information the others name a file all the same, by the symbol table, and no line."""
+    """Without debug information the other programs still name a file, from the symbol table, and no
+    line.
+    """
     number = int(line) if line.isdigit() else 0
     return (name or UNKNOWN), (os.path.normpath(file) if file and number else UNKNOWN), number
 
@@ -60,14 +90,18 @@ def ours(heapinject, program, addresses, directory):
                 fields = line.rstrip("\n").split("\t")
                 _, _, address, name = fields[0].split(" ", 3)
                 path, number = fields[1].rsplit(":", 1)
-                found[int(address, 16) - LOAD - 1].append(call(fields[2] if len(fields) > 2 else name, path, number))
+                found[int(address, 16) - LOAD - 1].append(
+                    call(fields[2] if len(fields) > 2 else name, path, number)
+                )
     return found
 
 
 def theirs(command, addresses):
     """Of tools that print as addr2line -a -f -i does."""
     found, calls, name = {}, None, None
-    for line in output(*command, given="".join(f"{address:#x}\n" for address in addresses)).splitlines():
+    for line in output(
+        *command, given="".join(f"{address:#x}\n" for address in addresses)
+    ).splitlines():
         line = re.sub(r" \(discriminator \d+\)$", "", line)
         if re.fullmatch(r"0x[0-9a-f]+", line):
             calls, name = found.setdefault(int(line, 16), []), None
@@ -85,12 +119,16 @@ def last_part(name):
 
 
 def is_same_name(mine, other):
-    """Of functions that other files cannot see the debug information has the source name alone; we add the scopes."""
+    """For functions that other files cannot see, the debug information has the source name alone;
+    we add the scopes.
+    """
     return mine == other or (not mine.startswith("_Z") and last_part(mine) == last_part(other))
 
 
 def is_same(mine, other):
-    return len(mine) == len(other) and all(is_same_name(a[0], b[0]) and a[1:] == b[1:] for a, b in zip(mine, other))
+    return len(mine) == len(other) and all(
+        is_same_name(a[0], b[0]) and a[1:] == b[1:] for a, b in zip(mine, other)
+    )
 
 
 def is_unknown(calls):
@@ -103,19 +141,30 @@ def is_equal(mine, other):
 
 def differ_by_owner(mine, other):
     """In nothing but the name of the outermost function."""
-    return len(mine) == len(other) > 0 and is_same(mine[:-1], other[:-1]) and mine[-1][1:] == other[-1][1:]
+    return (
+        len(mine) == len(other) > 0
+        and is_same(mine[:-1], other[:-1])
+        and mine[-1][1:] == other[-1][1:]
+    )
 
 
 def differ_by_innermost(mine, other):
-    return len(mine) == len(other) > 1 and mine[0][1:] == other[0][1:] and is_same(mine[1:], other[1:])
+    return (
+        len(mine) == len(other) > 1 and mine[0][1:] == other[0][1:] and is_same(mine[1:], other[1:])
+    )
 
 
 def leaves_calls_out(mine, other):
-    """It has some of the calls, in their order and with their places, and the innermost place for the first of them."""
+    """True if it has some of the calls, in their order and with their places, and the innermost
+    place for the first of them.
+    """
     if not other or len(other) >= len(mine) or mine[0][1:] != other[0][1:]:
         return False
     rest = iter(mine)
-    return all(any(is_same_name(a[0], b[0]) and (b is other[0] or a[1:] == b[1:]) for a in rest) for b in other)
+    return all(
+        any(is_same_name(a[0], b[0]) and (b is other[0] or a[1:] == b[1:]) for a in rest)
+        for b in other
+    )
 
 
 def is_symbol_of(function, symbol, aliases):
@@ -167,27 +216,44 @@ def compare(tool, mine, other, third, aliases):
     classes = collections.defaultdict(list)
     for address in other:
         if not is_equal(mine[address], other[address]):
-            classes[class_of(mine[address], other[address], third[address], aliases)].append(address)
+            classes[class_of(mine[address], other[address], third[address], aliases)].append(
+                address
+            )
     different = sum(len(found) for found in classes.values())
     print(f"  {tool}: {(len(other) - different) / len(other):.2%} equal")
     for name, found in classes.items():
         print(f"    {len(found)} {name or 'UNEXPLAINED (ours, its, the other one)'}")
-        for address in found[:0 if name else 5]:
+        for address in found[: 0 if name else 5]:
             show(address, mine[address], other[address], third[address])
     return None not in classes
 
 
 def main():
-    heapinject, program, count, seed, directory = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    heapinject, program, count, seed, directory = (
+        sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5],
+    )
     addresses = choose(program, count, seed)
     mine = ours(heapinject, program, addresses, directory)
-    others = {"addr2line": theirs(("addr2line", "-a", "-f", "-i", "-e", program), addresses),
-              "llvm-symbolizer": theirs(("llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "--no-demangle", f"--obj={program}"), addresses)}
+    others = {
+        "addr2line": theirs(("addr2line", "-a", "-f", "-i", "-e", program), addresses),
+        "llvm-symbolizer": theirs(
+            (
+                "llvm-symbolizer", "--output-style=GNU", "-a", "-f", "-i", "--no-demangle",
+                f"--obj={program}",
+            ),
+            addresses,
+        ),
+    }
     inlined = sum(len(calls) > 1 for calls in mine.values())
     print(f"{os.path.basename(program)}: {len(addresses)} addresses, {inlined} with inlined calls")
     aliases = aliases_of(program)
-    explained = [compare(tool, mine, calls, others[third], aliases) for tool, calls, third in
-                 (("addr2line", others["addr2line"], "llvm-symbolizer"), ("llvm-symbolizer", others["llvm-symbolizer"], "addr2line"))]
+    explained = [
+        compare(tool, mine, calls, others[third], aliases)
+        for tool, calls, third in (
+            ("addr2line", others["addr2line"], "llvm-symbolizer"),
+            ("llvm-symbolizer", others["llvm-symbolizer"], "addr2line"),
+        )
+    ]
     return 0 if all(explained) else 1
 
 

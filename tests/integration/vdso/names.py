@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""names.py FILE.heap IMAGE [none]: frames in the vdso have the names of the dynamic symbols around them; with none, no frame there has a name.
+"""Checks that frames in the vdso have the names of the dynamic symbols around them.
 
-What the vdso has is read from this process's own, with nm; a copy of it goes to IMAGE. Prints how many frames there are, by name.
+  names.py FILE.heap IMAGE [none]
+
+With none, no frame in the vdso has a name. The symbols come from the vdso of this process, by nm; a
+copy of the vdso goes to IMAGE. Prints how many frames there are, by name.
 """
 import collections
 import re
@@ -11,7 +14,11 @@ import sys
 
 def image():
     with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
-        low, high = next([int(part, 16) for part in line.split()[0].split("-")] for line in maps if line.rstrip().endswith("[vdso]"))
+        low, high = next(
+            [int(part, 16) for part in line.split()[0].split("-")]
+            for line in maps
+            if line.rstrip().endswith("[vdso]")
+        )
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         memory.seek(low)
         return memory.read(high - low)
@@ -19,9 +26,13 @@ def image():
 
 def functions(path):
     """(address, end, name) of the dynamic symbols; several may be at one address."""
-    said = subprocess.run(["nm", "-D", "-S", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["nm", "-D", "-S", "--defined-only", path], capture_output=True, text=True, check=True
+    ).stdout
     found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [TtWw] ([^@\n]+)", said, re.MULTILINE)
-    return [(int(address, 16), int(address, 16) + int(size, 16), name) for address, size, name in found]
+    return [
+        (int(address, 16), int(address, 16) + int(size, 16), name) for address, size, name in found
+    ]
 
 
 def main():
@@ -31,9 +42,18 @@ def main():
     known = functions(copy)
     with open(heap, encoding="utf-8") as file:
         text = file.read()
-    modules = [(int(low, 16), int(high, 16), int(bias, 16)) for low, high, bias in
-               re.findall(r"^# module ([0-9a-f]+)-([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) \S+ \[vdso\]$", text, re.MULTILINE)]
-    names = dict((int(address, 16), name) for address, name in re.findall(r"^# symbol 0x([0-9a-f]+) ([^\t]*)\t", text, re.MULTILINE))
+    modules = [
+        (int(low, 16), int(high, 16), int(bias, 16))
+        for low, high, bias in re.findall(
+            r"^# module ([0-9a-f]+)-([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+) \S+ \[vdso\]$",
+            text,
+            re.MULTILINE,
+        )
+    ]
+    names = dict(
+        (int(address, 16), name)
+        for address, name in re.findall(r"^# symbol 0x([0-9a-f]+) ([^\t]*)\t", text, re.MULTILINE)
+    )
     if len(modules) != 1:
         sys.exit(f"{len(modules)} modules are the vdso")
     low, high, bias = modules[0]
@@ -43,7 +63,9 @@ def main():
         if not low <= address < high:
             continue
         # Behind a call; or where a signal came in, which may be before the first instruction.
-        right = {name for begin, end, name in known if begin <= address - 1 - bias < end} or {name for begin, _, name in known if begin == address - bias}
+        right = {name for begin, end, name in known if begin <= address - 1 - bias < end} or {
+            name for begin, _, name in known if begin == address - bias
+        }
         name = names.get(address)
         counts[name] += 1
         if (name is not None) if wants_none or not right else name not in right:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""check_json.py FILE: is it what docs/formats.md says? Prints the totals: alloc_objects, alloc_space, inuse_objects, inuse_space.
+"""Checks that FILE is what docs/formats.md says: check_json.py FILE.
 
-The totals are worked out anew from the rows, by the formula of docs/sampling.md.
+Prints the totals: alloc_objects, alloc_space, inuse_objects, inuse_space. It computes the totals
+again from the rows, by the formula of docs/sampling.md.
 """
 import json
 import math
@@ -13,7 +14,11 @@ def fail(text):
 
 
 def estimate(row, kind):
-    objects, size_of = (row['alloc_count'], row['alloc_bytes']) if kind < 2 else (row['inuse_count'], row['inuse_bytes'])
+    objects, size_of = (
+        (row['alloc_count'], row['alloc_bytes'])
+        if kind < 2
+        else (row['inuse_count'], row['inuse_bytes'])
+    )
     if not objects:
         return 0
     size = size_of / objects
