@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The allocator's code in a live process, page by page: what stands there, how many pages are private copies, and with which flags it is mapped.
+"""The allocator's code in a live process, page by page.
 
-Looked at are the executable file mappings of every object that defines malloc. Read from /proc alone, and shares no code with heapinject. Private copies are
-counted by the Anonymous and Swap lines of smaps: Private_Dirty has them, too, but also pages of a file that has just been written and not yet saved.
+For each page: its contents, how many pages are private copies, and the flags of its mapping. It
+reads the executable file mappings of every object that defines malloc, from /proc alone, and shares
+no code with heapinject. The Anonymous and Swap lines of smaps count the private copies.
+Private_Dirty has them, too, but it also has pages of a file that was written and not yet saved.
 """
 import hashlib
 import os
@@ -14,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import got_words  # noqa: E402  (the directory is known only now)
 
 PAGE = 4096
-DT_HASH, DT_GNU_HASH = 4, 0x6ffffef5
+DT_HASH, DT_GNU_HASH = 4, 0x6FFFFEF5
 HEAD = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) \S+ (\d+) *(.*)")
 COPIED = re.compile(r"^(?:Anonymous|Swap):\s*(\d+) kB", re.M)
 FLAGS = re.compile(r"^VmFlags: *(.*)$", re.M)
@@ -38,10 +40,10 @@ def candidates(image, name):
         table = image.address(DT_GNU_HASH)
         bucket_count, first, bloom_count, _ = words(image, table, 4)
         buckets = table + 16 + 8 * bloom_count
-        index, = words(image, buckets + 4 * (gnu_hash(name) % bucket_count), 1)
+        (index,) = words(image, buckets + 4 * (gnu_hash(name) % bucket_count), 1)
         while index >= first:
             yield index
-            chained, = words(image, buckets + 4 * bucket_count + 4 * (index - first), 1)
+            (chained,) = words(image, buckets + 4 * bucket_count + 4 * (index - first), 1)
             if chained & 1:
                 return
             index += 1
@@ -51,7 +53,9 @@ def candidates(image, name):
 
 def defines(image, name):
     for index in candidates(image, name):
-        _, _, section = struct.unpack("<IBxH", image.read(image.address(got_words.DT_SYMTAB) + 24 * index, 8))
+        _, _, section = struct.unpack(
+            "<IBxH", image.read(image.address(got_words.DT_SYMTAB) + 24 * index, 8)
+        )
         if section and image.symbol(index) == name:
             return True
     return False
@@ -89,17 +93,21 @@ def look(place, paths):
             where, copied = f"{path} {low:x}-{high:x}", sum(int(kb) for kb in COPIED.findall(about))
             flags = " ".join(sorted(set(FLAGS.search(about).group(1).split()) - PASSING_FLAGS))
             lines.append(f"{where} {permissions}: {copied} kB of private copies, {flags}")
-            lines += [f"{path}+{offset + at:#x}: {digest}" for at, digest in pages(memory, low, high)]
+            lines += [
+                f"{path}+{offset + at:#x}: {digest}" for at, digest in pages(memory, low, high)
+            ]
     return lines
 
 
 def pages(memory, low, high):
-    """(place in the mapping, digest); what cannot be read, as behind the end of the file, has a mark instead."""
+    """(place in the mapping, digest). Pages that cannot be read, as behind the end of the file,
+    have a mark instead.
+    """
     memory.seek(low)
     try:
         code = memory.read(high - low)
     except OSError:
         code = b""
     for at in range(0, high - low, PAGE):
-        page = code[at:at + PAGE]
+        page = code[at : at + PAGE]
         yield at, hashlib.blake2b(page, digest_size=8).hexdigest() if page else "cannot be read"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What is done to a target: each event is a function that does one cycle of it, and a line of the table at the end.
+"""The events: what the suite does to a target.
 
-An event raises Broken when heapinject does not do what it must; that the target is as it was is checked after each cycle by whoever called (run).
+Each event is a function that does one cycle of it, and a line of the table at the end. An event
+raises Broken when heapinject does not do what it must. After each cycle the caller (run) checks
+that the target is as it was.
 """
 import os
 import re
@@ -16,13 +18,14 @@ from table import Broken, Event, Outcome, Skip
 from trial import BEFORE_THE_END
 
 DEAD_MAN_SECONDS = 5.0  # the payload disarms itself when nobody has been heard of for so long
-LONG_PAUSE_EVERY = 12   # cycles of which one outlasts that
+LONG_PAUSE_EVERY = 12  # cycles of which one outlasts that
 END_SECONDS = 30
 REFUSAL_CODES = (0, 1, 3)
-COUNT_TRIES = 5         # the dlopen loader may give up
+COUNT_TRIES = 5  # the dlopen loader may give up
 
 
 # ---- heapinject alone ----
+
 
 def cycle(trial):
     session = trial.session()
@@ -60,12 +63,16 @@ def kill(trial):
     elif was_attached:
         trial.stage = "sampling"
     else:
-        trial.stage = {"none": "preparing, borrowing", "descriptor": "mapping", "mapped": "publishing, patching"}[trace]
+        trial.stage = {
+            "none": "preparing, borrowing",
+            "descriptor": "mapping",
+            "mapped": "publishing, patching",
+        }[trace]
     return Outcome("early" if had_ended else "done", trial.stage)
 
 
 def pause(trial):
-    """The injector is stopped, the target goes on; now and then for longer than the payload waits for it."""
+    """The injector stops, the target runs on; sometimes for longer than the deadman waits."""
     session = trial.start_and_reach()
     is_long = trial.index % LONG_PAUSE_EVERY == 0
     session.send(signal.SIGSTOP)
@@ -76,17 +83,22 @@ def pause(trial):
 
 
 def tolerant(trial, session):
-    """For a session that may fail, with a message, because of what was done to it: it ends, and what it leaves can be removed."""
+    """For a session that may fail, with a message, because of what the event did to it. It must
+    end, and detach must be able to remove what it leaves.
+    """
     outcome = trial.conclude(session, (*REFUSAL_CODES, -signal.SIGKILL))
-    if session.code == -signal.SIGKILL and "stood still while it held a thread" not in session.text:  # that was its watchdog
+    # A text that says so comes from its watchdog, which sends SIGKILL itself.
+    if session.code == -signal.SIGKILL and "stood still while it held a thread" not in session.text:
         raise Broken(f"heapinject was killed: {session.text}")
     if session.code:
-        trial.running.ask_progress()  # it may still have been on its way through the last call that it was made to do
+        # The target may still be returning from the last call that heapinject made it do.
+        trial.running.ask_progress()
         trial.clean_up_if_left()
     return outcome
 
 
 # ---- output ----
+
 
 def no_space(trial):
     """The disk is full, a file may not grow, the device takes nothing."""
@@ -141,13 +153,17 @@ def analyzer(trial):
 
 # ---- the target's own end ----
 
+
 def ends(trial, strike, expected):
     """strike(running) ends the target at a random instant; heapinject says so and ends, too."""
     session = trial.start_and_reach(output=trial.prefix() if trial.index % 4 == 0 else "-")
     strike(trial.running)
     outcome = trial.judge(session, REFUSAL_CODES) if not session.listen(END_SECONDS) else None
     if not outcome:
-        raise Broken(f"heapinject has not noticed within {END_SECONDS} s that the target ended: {session.text}")
+        raise Broken(
+            f"heapinject has not noticed within {END_SECONDS} s that the target ended: "
+            f"{session.text}"
+        )
     status = trial.running.wait_end(END_SECONDS)
     if status != expected:
         raise Broken(f"the target ended with status {status}, not {expected}")
@@ -167,13 +183,18 @@ def target_killed(trial):
 
 
 def target_execs(trial):
-    """The target becomes another program, cat, which must work; that may be whom a session has attached to that had only begun."""
+    """The target becomes another program, cat, which must work. A session that has only begun may
+    attach to that one.
+    """
     session = trial.start_and_reach(output=trial.prefix() if trial.index % 4 == 0 else "-")
     trial.running.tell("exec")
     to_new = f"{ATTACHED}{trial.running.pid} (cat)"
     if session.listen(END_SECONDS, to_new):
         if to_new not in session.text:
-            raise Broken(f"heapinject has not noticed within {END_SECONDS} s that the target became another program: {session.text}")
+            raise Broken(
+                f"heapinject has not noticed within {END_SECONDS} s that the target became another "
+                f"program: {session.text}"
+            )
         session.terminate()
     outcome = trial.judge(session, REFUSAL_CODES)
     trial.running.tell("still here")
@@ -182,7 +203,9 @@ def target_execs(trial):
         if line == "still here":
             trial.running.process.stdin.close()
             if trial.running.wait_end(END_SECONDS):
-                raise Broken(f"what the target became ended with {trial.running.process.returncode}")
+                raise Broken(
+                    f"what the target became ended with {trial.running.process.returncode}"
+                )
             return outcome
     raise Broken(f"what the target became does not work: {line!r}, {trial.running.errors()}")
 
@@ -194,6 +217,7 @@ def ends_by_itself(trial):
 
 
 # ---- others at work in the same target ----
+
 
 def second(trial):
     """A second injector: at most one of two is attached, and the other says why it is not."""
@@ -211,7 +235,9 @@ def second(trial):
 
 
 def start_silently(argv):
-    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def debugger(trial):
@@ -239,7 +265,10 @@ def detach_other(trial):
     session = trial.start_and_reach(BEFORE_THE_END)
     while session.process.poll() is None and session.listen(0):
         code, said = trial.detach()
-        if code and not re.search("nothing to detach|another heapinject|ended without an answer|no session|try again", said):
+        if code and not re.search(
+            "nothing to detach|another heapinject|ended without an answer|no session|try again",
+            said,
+        ):
             raise Broken(f"detach from elsewhere fails with {code}: {said}")
         if not code:
             session.is_terminated = True
@@ -250,8 +279,13 @@ def detach_other(trial):
 
 # ---- time ----
 
+
 def clock(trial):
-    """The machine sleeps (target and injector stopped together for longer than the dead man waits), and the wall clock jumps (for the injector, at every look)."""
+    """The machine sleeps, and the wall clock jumps.
+
+    For the sleep, target and injector stop together for longer than the deadman waits. The clock
+    jumps for the injector, each time it reads it.
+    """
     if trial.index % LONG_PAUSE_EVERY:
         session = trial.session(environment={"LD_PRELOAD": clock_jump(trial.bench)})
         if trial.attach(session):
@@ -276,8 +310,11 @@ def send_all(pids, number):
 
 # ---- every single operation ----
 
+
 def count_operations(trial):
-    session = trial.session(heapinject=trial.bench.faults, environment={"HEAPINJECT_FAULT_COUNT": "1"})
+    session = trial.session(
+        heapinject=trial.bench.faults, environment={"HEAPINJECT_FAULT_COUNT": "1"}
+    )
     if trial.attach(session):
         trial.end(session)
     said = re.search(r"(\d+) remote operations", session.text)
@@ -288,7 +325,10 @@ def count_operations(trial):
 
 def enumerate_kills(trial):
     """The injector kills itself before its n-th operation on the target."""
-    session = trial.session(heapinject=trial.bench.faults, environment={"HEAPINJECT_KILL": str(trial.nth_of(trial.operations))})
+    session = trial.session(
+        heapinject=trial.bench.faults,
+        environment={"HEAPINJECT_KILL": str(trial.nth_of(trial.operations))},
+    )
     if trial.attach(session):
         session.terminate()
     trial.stage = "attaching" if not session.is_attached else "attached"
@@ -324,10 +364,14 @@ def count_clean_up(trial):
 
 
 def enumerate_clean_up(trial):
-    """heapinject detach, which cleans up after an injector that was killed, is killed before its n-th operation on the target; then another one cleans up."""
+    """heapinject detach, which cleans up after an injector that was killed, is killed before its
+    n-th operation on the target. Then another one cleans up.
+    """
     if not leave_behind(trial):
         return Outcome("gave-up")
-    code, said = trial.detach(trial.bench.faults, {"HEAPINJECT_KILL": str(trial.nth_of(trial.operations))})
+    code, said = trial.detach(
+        trial.bench.faults, {"HEAPINJECT_KILL": str(trial.nth_of(trial.operations))}
+    )
     if code == -signal.SIGKILL:
         trial.clean_up()
         return Outcome("done", "cleaning up")
@@ -339,21 +383,66 @@ def enumerate_clean_up(trial):
 
 EVENTS = [
     Event("cycle", cycle, "attach, sample up to 30 ms, detach"),
-    Event("refused", refused, "attach is refused, with the reason", share=0.01, expects=("refused",)),
-    Event("by-itself", ends_by_itself, "the target ends or execs by itself", share=0.1, expects=("ends",)),
-    Event("kill", kill, "SIGKILL of the injector at a random instant, then heapinject detach", share=0.05, only_storms=True),
-    Event("enumerate", enumerate_kills, "SIGKILL of the injector at its n-th operation, for every n", share=0.2, only_storms=True, count=count_operations),
-    Event("enumerate-detach", enumerate_clean_up, "SIGKILL of the injector, and of heapinject detach at its n-th operation, for every n", share=0.1, only_storms=True, count=count_clean_up),
-    Event("pause", pause, "SIGSTOP of the injector for up to 6 s at a random instant", share=0.012, only_storms=True, longest_gap_us=0),
-    Event("no-space", no_space, "full disk, file size limit, full device", share=0.012, only_storms=True),
+    Event(
+        "refused", refused, "attach is refused, with the reason", share=0.01, expects=("refused",)
+    ),
+    Event(
+        "by-itself", ends_by_itself, "the target ends or execs by itself", share=0.1,
+        expects=("ends",),
+    ),
+    Event(
+        "kill", kill, "SIGKILL of the injector at a random instant, then heapinject detach",
+        share=0.05, only_storms=True,
+    ),
+    Event(
+        "enumerate", enumerate_kills, "SIGKILL of the injector at its n-th operation, for every n",
+        share=0.2, only_storms=True, count=count_operations,
+    ),
+    Event(
+        "enumerate-detach",
+        enumerate_clean_up,
+        "SIGKILL of the injector, and of heapinject detach at its n-th operation, for every n",
+        share=0.1,
+        only_storms=True,
+        count=count_clean_up,
+    ),
+    Event(
+        "pause", pause, "SIGSTOP of the injector for up to 6 s at a random instant", share=0.012,
+        only_storms=True, longest_gap_us=0,
+    ),
+    Event(
+        "no-space", no_space, "full disk, file size limit, full device", share=0.012,
+        only_storms=True,
+    ),
     Event("unwritable", unwritable, "output that cannot be created", share=0.004, only_storms=True),
     Event("analyzer", analyzer, "SIGKILL of the analyzer child", share=0.012, only_storms=True),
-    Event("exits", target_exits, "the target exits at a random instant", share=0.02, only_storms=True, fresh=True),
-    Event("aborts", target_aborts, "the target aborts at a random instant", share=0.012, only_storms=True, fresh=True),
-    Event("execs", target_execs, "the target execs at a random instant", share=0.02, only_storms=True, fresh=True),
-    Event("killed", target_killed, "the target is SIGKILLed at a random instant", share=0.02, only_storms=True, fresh=True),
+    Event(
+        "exits", target_exits, "the target exits at a random instant", share=0.02, only_storms=True,
+        fresh=True,
+    ),
+    Event(
+        "aborts", target_aborts, "the target aborts at a random instant", share=0.012,
+        only_storms=True, fresh=True,
+    ),
+    Event(
+        "execs", target_execs, "the target execs at a random instant", share=0.02, only_storms=True,
+        fresh=True,
+    ),
+    Event(
+        "killed", target_killed, "the target is SIGKILLed at a random instant", share=0.02,
+        only_storms=True, fresh=True,
+    ),
     Event("second", second, "a second injector at a random instant", share=0.02, only_storms=True),
-    Event("debugger", debugger, "strace or gdb attaches at a random instant", share=0.012, only_storms=True, needs=("strace", "gdb"), foreign_stops=True, longest_gap_us=0),
-    Event("detach-other", detach_other, "heapinject detach from elsewhere at a random instant", share=0.02, only_storms=True),
-    Event("clock", clock, "injector and target stopped for 6 s; wall clock jumps", share=0.012, only_storms=True, foreign_stops=True, longest_gap_us=0),
+    Event(
+        "debugger", debugger, "strace or gdb attaches at a random instant", share=0.012,
+        only_storms=True, needs=("strace", "gdb"), foreign_stops=True, longest_gap_us=0,
+    ),
+    Event(
+        "detach-other", detach_other, "heapinject detach from elsewhere at a random instant",
+        share=0.02, only_storms=True,
+    ),
+    Event(
+        "clock", clock, "injector and target stopped for 6 s; wall clock jumps", share=0.012,
+        only_storms=True, foreign_stops=True, longest_gap_us=0,
+    ),
 ]

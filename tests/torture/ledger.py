@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What has been done so far, counted by cell (row, loader, way to hook, event), kept in a file so that a later run goes on where one ended; and what these counts prove."""
+"""The cycles done so far, counted by cell, and what these counts prove.
+
+A cell is (row, loader, way to hook, event). A file keeps the counts, so that a later run goes on
+where one ended.
+"""
 import json
 import math
 import os
@@ -9,13 +13,17 @@ SAVE_EVERY = 20  # cycles
 
 
 def upper_bound(failures, cycles, confidence=0.95):
-    """The highest failure rate that is still likely: exact (Clopper and Pearson, one-sided); without failures that is the rule of three, about 3 / cycles."""
+    """The highest failure rate that is still likely, exact (Clopper and Pearson, one-sided).
+    Without failures that is the rule of three, about 3 / cycles.
+    """
     if cycles <= failures:
         return 1.0
     low, high = failures / cycles, 1.0
     for _ in range(60):
         rate = (low + high) / 2
-        low, high = (rate, high) if at_most(failures, cycles, rate) > 1 - confidence else (low, rate)
+        low, high = (
+            (rate, high) if at_most(failures, cycles, rate) > 1 - confidence else (low, rate)
+        )
     return high
 
 
@@ -23,13 +31,23 @@ def at_most(failures, cycles, rate):
     """Probability of so few failures or fewer."""
     if rate >= 1:
         return 0.0
-    terms = (math.lgamma(cycles + 1) - math.lgamma(k + 1) - math.lgamma(cycles - k + 1) + (k * math.log(rate) if k else 0) + (cycles - k) * math.log1p(-rate)
-             for k in range(failures + 1))
+    terms = (
+        math.lgamma(cycles + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(cycles - k + 1)
+        + (k * math.log(rate) if k else 0)
+        + (cycles - k) * math.log1p(-rate)
+        for k in range(failures + 1)
+    )
     return sum(math.exp(term) for term in terms)
 
 
 def new_cell():
-    return {"cycles": 0, "gave_up": 0, "early": 0, "failures": [], "gap_us": 0, "stop_us": 0, "stops_us": 0, "entries": 0, "slots": 0, "eintr": 0, "lost": 0, "wanted": 0, "operations": 0, "stages": {}, "builds": {}, "skipped": ""}
+    return {
+        "cycles": 0, "gave_up": 0, "early": 0, "failures": [], "gap_us": 0, "stop_us": 0,
+        "stops_us": 0, "entries": 0, "slots": 0, "eintr": 0, "lost": 0, "wanted": 0,
+        "operations": 0, "stages": {}, "builds": {}, "skipped": "",
+    }
 
 
 class Ledger:
@@ -41,7 +59,12 @@ class Ledger:
         self.cells = {}
         if resume and os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                self.cells = {key: cell for key, cell in json.load(file)["cells"].items() if len(key.split(" ")) == 4}  # there was a time of one way to hook only
+                # Older files have only one way to hook.
+                self.cells = {
+                    key: cell
+                    for key, cell in json.load(file)["cells"].items()
+                    if len(key.split(" ")) == 4
+                }
 
     def cell(self, row, loader, hook, event):
         with self.lock:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What heapinject must leave as it was, read from /proc alone: mappings, descriptors, threads, signal state, tracer, GOT words, the allocator's code.
+"""What heapinject must leave as it was, read from /proc alone.
 
-Shares no code with heapinject. Left out is what a program does for itself: heap, plain anonymous memory, the stack's size, socket numbers. Anonymous memory that
-is executable or wiped on fork is kept, because a forgotten gate or state would look like that.
+That is mappings, descriptors, threads, signal state, tracer, GOT words, and the allocator's code.
+This shares no code with heapinject. It leaves out what a program does for itself: heap, plain
+anonymous memory, the stack's size, socket numbers. It keeps anonymous memory that is executable or
+wiped on fork, because a forgotten gate or state would look like that.
 """
 import os
 import re
@@ -20,8 +22,12 @@ OURS = "memfd:heapinject"
 KEPT_BYTES = 12288  # of the jumps that stay, and of the words behind them
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
 IO_WORKER = "iou-wrk-"  # io_uring's, of the kernel: they come and go, and take no signals
-FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14  # SEGV, BUS, TERM: who has all of these blocked, and did not before, is a borrowed thread that was forgotten
-LIBRARY_BLOCKED = 1 << 31 | 1 << 32  # the C library's own signals: blocked in a thread that it has created, but that has not run yet
+# SEGV, BUS, TERM: a thread that has all of these blocked, and did not before, is a borrowed thread
+# that was forgotten.
+FATAL_WHERE_BLOCKED = 1 << 10 | 1 << 6 | 1 << 14
+# The C library's own signals: a thread that it has created, and that has not run yet, has them
+# blocked.
+LIBRARY_BLOCKED = 1 << 31 | 1 << 32
 SETTLE_SECONDS = 3.0
 BEGIN_SECONDS = 20.0
 LOOKS = 10
@@ -48,7 +54,9 @@ def task_status(pid, tid):
 
 
 def live_task(pid):
-    """Directory of a thread that shows memory and descriptors: the leader, or if that has ended another."""
+    """Directory of a thread that shows memory and descriptors: the leader, or another thread if the
+    leader has ended.
+    """
     for tid in sorted(tasks(pid), key=lambda tid: tid != pid):
         status = task_status(pid, tid)
         if status and status["State"][0] not in "ZX":
@@ -57,7 +65,9 @@ def live_task(pid):
 
 
 def split_maps(directory):
-    """(lines of /proc/PID/maps without the pages of plain jumps that detach leaves where copies of pointers cannot be turned back, how many of these pages there are)."""
+    """(lines of /proc/PID/maps, number of kept pages). The lines leave out these pages: detach
+    leaves pages of plain jumps where it cannot restore copies of pointers.
+    """
     lines, kept = [], 0
     for line in read(f"{directory}/maps").splitlines():
         if lines and is_kept(lines[-1], line):
@@ -69,10 +79,20 @@ def split_maps(directory):
 
 
 def is_kept(jumps, words):
-    """Two lines: anonymous code, and right behind it as much memory of ours, in which stands where these jumps lead to."""
+    """True for two lines: anonymous code, and right behind it as much memory of ours, which holds
+    the addresses that these jumps lead to.
+    """
     is_ours, jumps, words = OURS in words, jumps.split(), words.split()
-    (start, middle), (behind, end) = ([int(each, 16) for each in fields[0].split("-")] for fields in (jumps, words))
-    return is_ours and len(jumps) == 5 and (jumps[1], words[1]) == ("r-xp", "rw-p") and middle == behind and middle - start == end - middle == KEPT_BYTES
+    (start, middle), (behind, end) = (
+        [int(each, 16) for each in fields[0].split("-")] for fields in (jumps, words)
+    )
+    return (
+        is_ours
+        and len(jumps) == 5
+        and (jumps[1], words[1]) == ("r-xp", "rw-p")
+        and middle == behind
+        and middle - start == end - middle == KEPT_BYTES
+    )
 
 
 def kept_pages(pid):
@@ -85,7 +105,9 @@ def is_mapped(pid):
 
 
 def read_maps(directory, has_kept):
-    """Lines of /proc/PID/maps that a program does not change by allocating. has_kept: nor pages that stay."""
+    """Lines of /proc/PID/maps that a program does not change by allocating. With has_kept it also
+    leaves out pages that stay.
+    """
     lines = []
     for line in split_maps(directory)[0] if has_kept else read(f"{directory}/maps").splitlines():
         fields = line.split(None, 5)
@@ -95,7 +117,10 @@ def read_maps(directory, has_kept):
         elif not (name == "[heap]" or name.startswith("[anon")) and (name or "x" in fields[1]):
             lines.append(line)
     flags = re.findall(r"^VmFlags:(.*)$", read(f"{directory}/smaps"), re.M)
-    lines.append(f"{sum(bool({'wf', 'dc'} & set(each.split())) for each in flags)} mappings wiped or absent after fork")
+    lines.append(
+        f"{sum(bool({'wf', 'dc'} & set(each.split())) for each in flags)} mappings "
+        "wiped or absent after fork"
+    )
     return lines
 
 
@@ -116,20 +141,30 @@ def is_beginning(pid, tid):
 
 
 class Observer:
-    """Of one target. The addresses of its GOT slots, and whose code is its allocator's, are looked up once, so that a look costs little."""
+    """Observes one target. It looks up once the addresses of its GOT slots, and whose code is its
+    allocator's, so that an observation costs little.
+    """
 
     def __init__(self, pid, varies=(), has_kept=False):
         self.pid, self.varies, self.has_kept = pid, frozenset(varies), has_kept
-        self.slots = [] if "got" in self.varies else list(got_words.family_slots(self.place(), self.maps()))
-        self.allocators = set() if "code" in self.varies else set(code_pages.allocators(self.place()))
+        self.slots = (
+            [] if "got" in self.varies else list(got_words.family_slots(self.place(), self.maps()))
+        )
+        self.allocators = (
+            set() if "code" in self.varies else set(code_pages.allocators(self.place()))
+        )
         if not self.allocators and "code" not in self.varies:
             raise Broken("none of its objects defines malloc: there is no code to be compared")
         self.before = self.settled_look()
 
     def settled_look(self):
-        """A thread that is just beginning looks different for a moment, which may be long on a busy machine."""
+        """A thread that is just beginning looks different for a moment, which may be long on a busy
+        machine.
+        """
         end = time.monotonic() + BEGIN_SECONDS
-        while time.monotonic() < end and any(is_beginning(self.pid, tid) for tid in tasks(self.pid)):
+        while time.monotonic() < end and any(
+            is_beginning(self.pid, tid) for tid in tasks(self.pid)
+        ):
             time.sleep(0.02)
         end = time.monotonic() + SETTLE_SECONDS
         self.before = self.look()
@@ -143,7 +178,7 @@ class Observer:
 
     def place(self):
         """Below /proc; not the process itself, whose leader may have ended."""
-        return live_task(self.pid)[len("/proc/"):]
+        return live_task(self.pid)[len("/proc/") :]
 
     def maps(self):
         return got_words.Maps(self.place())
@@ -160,24 +195,46 @@ class Observer:
         for _ in range(LOOKS - 1):
             try:
                 return self.look_once()
-            except (FileNotFoundError, ProcessLookupError):  # the thread through which we looked has ended
+            except (FileNotFoundError, ProcessLookupError):
+                # The thread through which this read has ended.
                 continue
         return self.look_once()
 
     def look_once(self):
         directory = live_task(self.pid)
-        statuses = {tid: status for tid, status in ((tid, task_status(self.pid, tid)) for tid in tasks(self.pid)) if status}
+        statuses = {
+            tid: status
+            for tid, status in ((tid, task_status(self.pid, tid)) for tid in tasks(self.pid))
+            if status
+        }
         seen = {
             "tracer": sorted({status["TracerPid"] for status in statuses.values()}),
-            "state": ["stopped" if any(status["State"][0] in "Tt" for status in statuses.values()) else "runs"],
+            "state": [
+                "stopped"
+                if any(status["State"][0] in "Tt" for status in statuses.values())
+                else "runs"
+            ],
             "maps": read_maps(directory, self.has_kept),
             "descriptors": read_descriptors(directory),
             "threads": [str(len(statuses))],
-            "signals": sorted(" ".join(f"{name} {status[name]}" for name in SIGNALS) for status in statuses.values()),
-            "masks": sorted(tid for tid, status in statuses.items()
-                            if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED and not status["Name"].startswith(IO_WORKER)),
-            "got": [f"{slot} {value:#x}" for slot, value in self.read_slots(directory).items() if value is not None],
-            "code": code_pages.look(directory[len("/proc/"):], self.allocators) if self.allocators else [],
+            "signals": sorted(
+                " ".join(f"{name} {status[name]}" for name in SIGNALS)
+                for status in statuses.values()
+            ),
+            "masks": sorted(
+                tid
+                for tid, status in statuses.items()
+                if int(status["SigBlk"], 16) & FATAL_WHERE_BLOCKED == FATAL_WHERE_BLOCKED
+                and not status["Name"].startswith(IO_WORKER)
+            ),
+            "got": [
+                f"{slot} {value:#x}"
+                for slot, value in self.read_slots(directory).items()
+                if value is not None
+            ],
+            "code": code_pages.look(directory[len("/proc/") :], self.allocators)
+            if self.allocators
+            else [],
         }
         return {part: value for part, value in seen.items() if part not in self.varies}
 
@@ -200,46 +257,73 @@ class Observer:
             was, is_now = Counter(before), Counter(now[part])
             if part == "got":
                 was, is_now = self.without_resolved(was, is_now)
-            lines += [f"{part}: was {line}" for line in (was - is_now).elements()] + [f"{part}: now {line}" for line in (is_now - was).elements()]
+            lines += [f"{part}: was {line}" for line in (was - is_now).elements()] + [
+                f"{part}: now {line}" for line in (is_now - was).elements()
+            ]
         return lines
 
     def compare_masks(self, now):
-        """Who starts a process blocks all signals meanwhile; who is left with them blocked has them so whenever one looks."""
+        """A thread that starts a process blocks all signals meanwhile. A thread that was left with
+        them blocked has them blocked at every observation.
+        """
         self.blocked = self.blocked & set(now) if self.blocked is not None else set(now)
-        if len(now) < len(self.before["masks"]):  # one was just starting a process when we first looked
+        # A thread was just starting a process at the first observation.
+        if len(now) < len(self.before["masks"]):
             self.before["masks"] = now
         if len(self.blocked) <= len(self.before["masks"]):
             return []
-        return [f"masks: blocked in {len(self.before['masks'])} threads before, now in {' '.join(map(str, sorted(self.blocked)))}"]
+        return [
+            f"masks: blocked in {len(self.before['masks'])} threads before, "
+            f"now in {' '.join(map(str, sorted(self.blocked)))}"
+        ]
 
     def without_resolved(self, was, is_now):
-        """A lazy slot that the program has resolved by itself is no difference, and the new state from now on."""
+        """A lazy slot that the program itself has resolved is no difference, and is the new state
+        from now on.
+        """
         maps = None
         before, after = (dict(line.rsplit(" ", 1) for line in words) for words in (was, is_now))
         for slot in [slot for slot in before.keys() & after.keys() if before[slot] != after[slot]]:
             maps = maps or self.maps()
-            if got_words.is_resolved(slot.split(" ")[0], *(maps.describe(int(words[slot], 16)) for words in (before, after))):
+            if got_words.is_resolved(
+                slot.split(" ")[0],
+                *(maps.describe(int(words[slot], 16)) for words in (before, after)),
+            ):
                 before[slot] = after[slot]
                 self.before["got"] = [f"{s} {value}" for s, value in before.items()]
-        return Counter(f"{s} {value}" for s, value in before.items()), Counter(f"{s} {value}" for s, value in after.items())
+        return Counter(f"{s} {value}" for s, value in before.items()), Counter(
+            f"{s} {value}" for s, value in after.items()
+        )
 
 
 def leftovers(pid, has_kept):
     """Lines that name whatever of ours is mapped or open."""
     directory = live_task(pid)
-    lines = [f"left: {line}" for line in (split_maps(directory)[0] if has_kept else read(f"{directory}/maps").splitlines()) if OURS in line]
-    return lines + [f"left: descriptor of {link}" for link in read_descriptors(directory) if OURS in link]
+    lines = [
+        f"left: {line}"
+        for line in (
+            split_maps(directory)[0] if has_kept else read(f"{directory}/maps").splitlines()
+        )
+        if OURS in line
+    ]
+    return lines + [
+        f"left: descriptor of {link}" for link in read_descriptors(directory) if OURS in link
+    ]
 
 
 def trace_of(pid):
-    """How far an injector came that does not live any more, by what it left: none, descriptor, mapped."""
+    """How far an injector that has died came, by what it left: none, descriptor, mapped."""
     if is_mapped(pid):
         return "mapped"
-    return "descriptor" if any(OURS in link for link in read_descriptors(live_task(pid))) else "none"
+    return (
+        "descriptor" if any(OURS in link for link in read_descriptors(live_task(pid))) else "none"
+    )
 
 
 def trace_detector(pid):
-    """A function that tells quickly whether anything of ours, or a descriptor that was not there before, can be seen."""
+    """A function that quickly says whether it sees anything of ours, or a descriptor that was not
+    there before.
+    """
     before = len(os.listdir(f"/proc/{pid}/fd"))
     return lambda: len(os.listdir(f"/proc/{pid}/fd")) != before or is_mapped(pid)
 
@@ -249,10 +333,16 @@ def thread_report(pid):
     lines = []
     for tid in tasks(pid):
         status = task_status(pid, tid) or {}
-        lines.append(f"{tid} {status.get('Name')} {status.get('State')} tracer {status.get('TracerPid')} blocked {status.get('SigBlk')} pending {status.get('SigPnd')}")
+        lines.append(
+            f"{tid} {status.get('Name')} {status.get('State')} tracer {status.get('TracerPid')} "
+            f"blocked {status.get('SigBlk')} pending {status.get('SigPnd')}"
+        )
         for name in ("wchan", "syscall", "stack"):
             try:
-                lines.append(f"    {name}: " + read(f"/proc/{pid}/task/{tid}/{name}").strip().replace("\n", "\n        "))
+                lines.append(
+                    f"    {name}: "
+                    + read(f"/proc/{pid}/task/{tid}/{name}").strip().replace("\n", "\n        ")
+                )
             except OSError as error:
                 lines.append(f"    {name}: {error.strerror}")
     return "\n".join(lines) + "\n"

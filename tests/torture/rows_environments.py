@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Rows of hostile surroundings: the same self-checking storm behind seccomp filters, in containers, under limits, with foreign allocators.
+"""Rows of hostile environments.
 
-Surroundings that a process makes for itself come from environments/inside.c, containers from environments/container.c, control groups from environments/groups.py;
-the rest are ordinary tools in front of the command. Where nothing can be done the row says which words the refusal must have.
+The same self-checking storm runs behind seccomp filters, in containers, under limits, with other
+allocators. environments/inside.c makes what a process does to itself, environments/container.c
+makes containers, environments/groups.py makes control groups. The rest are ordinary tools in front
+of the command. Where heapinject cannot attach, the row says which words the refusal must have.
 """
 import glob
 import os
@@ -27,7 +29,8 @@ BOTH = ("map", "dlopen")
 ANSWER_SECONDS = 30
 
 
-# ---- helpers that are built ------------------------------------------------------------------------------------------------------
+# ---- helpers that are built ----------------------------------------------------------------------
+
 
 def build(name, directory, *flags):
     """environments/NAME.c, in a directory; the path of what came out."""
@@ -36,18 +39,28 @@ def build(name, directory, *flags):
     source = os.path.join(HERE, f"{name}.c")
     if not os.path.exists(output) or os.path.getmtime(output) < os.path.getmtime(source):
         new = f"{output}.{os.getpid()}.{id(directory)}"
-        subprocess.run([os.environ.get("CC", "gcc"), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-o", new, source], check=True)
+        subprocess.run(
+            [
+                os.environ.get("CC", "gcc"), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags,
+                "-o", new, source,
+            ],
+            check=True,
+        )
         os.rename(new, output)
     return output
 
 
 def inside(*surroundings, before=()):
-    """A wrapper: the program makes these for itself, before its main. `before` is an argv prefix that they do not concern."""
+    """A wrapper: the program does these to itself, before its main. They do not affect the argv
+    prefix `before`.
+    """
+
     def wrap(argv, directory):
         os.chmod(directory, 0o777)  # the program may be somebody else's
         library = build("inside", os.path.dirname(argv[0]), "-shared", "-fPIC")
         made = " ".join(surroundings).replace("{directory}", directory)
         return [*before, "env", f"LD_PRELOAD={library}", f"SURROUNDINGS={made}", *argv]
+
     return wrap
 
 
@@ -58,7 +71,10 @@ def libraries_of(program):
 
 
 def contained(kinds):
-    """A wrapper: in a container of these kinds, with copies of the program and its libraries at paths that exist nowhere else."""
+    """A wrapper: runs in a container of these kinds, with copies of the program and its libraries
+    at paths that exist nowhere else.
+    """
+
     def wrap(argv, directory):
         root = os.path.join(directory, "root")
         for name in ("app", "proc", "lib64"):
@@ -66,13 +82,20 @@ def contained(kinds):
         os.chmod(directory, 0o755)
         shutil.copy(argv[0], f"{root}/app/program")
         for path in libraries_of(argv[0]):
-            shutil.copy(path, f"{root}/lib64" if os.path.basename(path).startswith("ld-") else f"{root}/app")
-        return ["env", "LD_LIBRARY_PATH=/app", build("container", os.path.dirname(argv[0])), kinds, root, "/app/program", *argv[1:]]
+            shutil.copy(
+                path, f"{root}/lib64" if os.path.basename(path).startswith("ld-") else f"{root}/app"
+            )
+        return [
+            "env", "LD_LIBRARY_PATH=/app", build("container", os.path.dirname(argv[0])), kinds,
+            root, "/app/program", *argv[1:],
+        ]
+
     return wrap
 
 
 def renamed(name, *more):
     """A wrapper: a copy of the program under a name that is hard to read, and more of `inside`."""
+
     def wrap(argv, directory):
         copy = os.path.join(directory, name)
         shutil.copy(argv[0], copy)
@@ -81,18 +104,25 @@ def renamed(name, *more):
             return command
         library = build("inside", os.path.dirname(argv[0]), "-shared", "-fPIC")
         return ["env", f"LD_PRELOAD={library}", "SURROUNDINGS=" + " ".join(more), *command]
+
     return wrap
 
 
 def replaced_libc(argv, directory):
     """A wrapper: its libc is deleted once it is loaded, as after an upgrade."""
-    libc = next(path for path in libraries_of(argv[0]) if os.path.basename(path).startswith("libc.so"))
+    libc = next(
+        path for path in libraries_of(argv[0]) if os.path.basename(path).startswith("libc.so")
+    )
     copy = shutil.copy(libc, directory)
     library = build("inside", os.path.dirname(argv[0]), "-shared", "-fPIC")
-    return ["env", f"LD_LIBRARY_PATH={directory}", f"LD_PRELOAD={library}", f"SURROUNDINGS=delete={copy}", *argv]
+    return [
+        "env", f"LD_LIBRARY_PATH={directory}", f"LD_PRELOAD={library}",
+        f"SURROUNDINGS=delete={copy}", *argv,
+    ]
 
 
-# ---- limits from outside -----------------------------------------------------------------------------------------------------------
+# ---- limits from outside -------------------------------------------------------------------------
+
 
 def status_bytes(pid, field):
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
@@ -101,17 +131,21 @@ def status_bytes(pid, field):
 
 def limit_room(limit, field, room):
     """So much more than it has now."""
+
     def apply(pid):
         value = status_bytes(pid, field) + room
         resource.prlimit(pid, limit, (value, value))
+
     return apply
 
 
 def limit_locked(room):
-    """Of a process of nobody's: the limits of another user's process are not ours to set, not even lower."""
+    """For a process of nobody: we may not set limits of another user's process, not even lower."""
+
     def apply(pid):
         value = status_bytes(pid, "VmLck") + room
         subprocess.run([*NOBODY, "prlimit", "--pid", str(pid), f"--memlock={value}"], check=True)
+
     return apply
 
 
@@ -119,6 +153,7 @@ def limit_descriptors(room):
     def apply(pid):
         value = len(os.listdir(f"/proc/{pid}/fd")) + room
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (value, value))
+
     return apply
 
 
@@ -139,7 +174,8 @@ def throttled_group(argv, _directory):
     return group.entering(argv)
 
 
-# ---- a frozen process: thawed for each look at it --------------------------------------------------------------------------------
+# ---- a frozen process: thawed for each look at it ------------------------------------------------
+
 
 def freeze(server, frozen):
     group = server.about["group"]
@@ -174,13 +210,20 @@ def start_frozen(version):
             process.wait()
             raise
         return server
+
     return start
 
 
 def build_settled(directory):
     output = os.path.join(directory, "settled")
     source = os.path.join(os.path.dirname(HERE), "targets", "settled.c")
-    subprocess.run([os.environ.get("CC", "gcc"), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", "-o", output, source], check=True)
+    subprocess.run(
+        [
+            os.environ.get("CC", "gcc"), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", "-o", output,
+            source,
+        ],
+        check=True,
+    )
     return output
 
 
@@ -198,29 +241,41 @@ def thaw(server):
     freeze(server, False)
 
 
-# ---- allocators ----------------------------------------------------------------------------------------------------------------------
+# ---- allocators ----------------------------------------------------------------------------------
+
 
 def library(pattern):
     """The library in the system's directories, or None."""
-    return next(iter(sorted(glob.glob(f"/usr/lib/*/{pattern}") + glob.glob(f"/usr/lib/{pattern}"))), None)
+    return next(
+        iter(sorted(glob.glob(f"/usr/lib/*/{pattern}") + glob.glob(f"/usr/lib/{pattern}"))), None
+    )
 
 
 def allocator_row(name, pattern, command=STORM):
     path = library(pattern)
-    return Target(f"allocator-{name}", command, wrapper=["env", f"LD_PRELOAD={path}"], events=("cycle", "kill"), weight=0.2,
-                  available=lambda: "" if path else f"{pattern} is not installed")
+    return Target(
+        f"allocator-{name}", command, wrapper=["env", f"LD_PRELOAD={path}"],
+        events=("cycle", "kill"), weight=0.2,
+        available=lambda: "" if path else f"{pattern} is not installed",
+    )
 
 
-# ---- the table ------------------------------------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
+
 
 def works(name, command=STORM, loaders=BOTH, **more):
-    return Target(name, command, loaders=loaders, **{"events": ("cycle", "kill"), "weight": 0.1, **more})
+    return Target(
+        name, command, loaders=loaders, **{"events": ("cycle", "kill"), "weight": 0.1, **more}
+    )
 
 
 def refused(name, *words, command=STORM, loaders=BOTH, **more):
     # A dlopen that fails has bound some of libc's own slots.
     more.setdefault("varies", ("got",) if loaders == ("dlopen",) else ())
-    return Target(name, command, loaders=loaders, expect="refused", words=words, events=("refused", "kill"), weight=0.2, **more)
+    return Target(
+        name, command, loaders=loaders, expect="refused", words=words, events=("refused", "kill"),
+        weight=0.2, **more,
+    )
 
 
 def needs_root():
@@ -241,58 +296,115 @@ NO_DESCRIPTOR = ("open", "we need one for a moment")
 
 ROWS = [
     works("seccomp-errno", wrapper=inside("seccomp=errno"), events=("cycle", "kill", "enumerate")),
-    works("seccomp-light", wrapper=inside("seccomp-light=kill"), events=("cycle", "kill", "enumerate")),
+    works(
+        "seccomp-light", wrapper=inside("seccomp-light=kill"), events=("cycle", "kill", "enumerate")
+    ),
     refused("seccomp-kill", *WOULD_DIE, wrapper=inside("seccomp=kill")),
     refused("seccomp-trap", *WOULD_DIE, wrapper=inside("seccomp=trap")),
     refused("seccomp-by-thread", *WOULD_DIE, wrapper=inside("seccomp-by-thread=kill")),
     refused("seccomp-supervised", *WOULD_DIE, wrapper=inside("seccomp-supervised")),
     refused("seccomp-strict", "strict seccomp", wrapper=inside("strict-thread")),
-    as_root(refused("seccomp-no-admin", *SECCOMP, wrapper=inside("seccomp=kill"), attach_wrapper=["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"])),
-    as_root(refused("seccomp-nobody", *SECCOMP, wrapper=inside("seccomp=kill", before=NOBODY), attach_wrapper=NOBODY)),
-
+    as_root(
+        refused(
+            "seccomp-no-admin",
+            *SECCOMP,
+            wrapper=inside("seccomp=kill"),
+            attach_wrapper=["setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"],
+        )
+    ),
+    as_root(
+        refused(
+            "seccomp-nobody", *SECCOMP, wrapper=inside("seccomp=kill", before=NOBODY),
+            attach_wrapper=NOBODY,
+        )
+    ),
     as_root(works("chroot", wrapper=inside("chroot={directory}"), loaders=("map",))),
-    as_root(refused("chroot-dlopen", *NO_WAY_IN, wrapper=inside("chroot={directory}"), loaders=("dlopen",))),
+    as_root(
+        refused(
+            "chroot-dlopen", *NO_WAY_IN, wrapper=inside("chroot={directory}"), loaders=("dlopen",)
+        )
+    ),
     as_root(works("user-namespace", wrapper=inside("userns"))),
     as_root(works("mount-namespace", wrapper=contained("mount"), loaders=("map",))),
-    as_root(refused("mount-namespace-dlopen", *NO_WAY_IN, wrapper=contained("mount"), loaders=("dlopen",))),
+    as_root(
+        refused(
+            "mount-namespace-dlopen", *NO_WAY_IN, wrapper=contained("mount"), loaders=("dlopen",)
+        )
+    ),
     as_root(works("mount-namespace-proc", wrapper=contained("mount,proc"))),
     as_root(works("pid-namespace", wrapper=contained("pid,proc"))),
     as_root(works("container", wrapper=contained("pid,user,proc"))),
     as_root(works("memfd-noexec-1", wrapper=contained("pid,proc,noexec=1"))),
     as_root(works("memfd-noexec-2", wrapper=contained("pid,proc,noexec=2"))),
-
     as_root(works("owner-nobody", wrapper=NOBODY)),
     as_root(works("owner-and-injector-nobody", wrapper=NOBODY, attach_wrapper=NOBODY)),
-
-    refused("address-space-full", *NO_ROOM, command=SETTLED, once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 65536)),
-    works("address-space-room", command=SETTLED, once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 128 * MEBI)),
+    refused(
+        "address-space-full", *NO_ROOM, command=SETTLED,
+        once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 65536),
+    ),
+    works(
+        "address-space-room",
+        command=SETTLED,
+        once_ready=limit_room(resource.RLIMIT_AS, "VmSize", 128 * MEBI),
+    ),
     refused("mappings-full", *NO_ROOM, command=["settled", "maps"]),
     refused("descriptors-full", *NO_DESCRIPTOR, command=SETTLED, once_ready=limit_descriptors(0)),
     works("descriptors-one", command=SETTLED, once_ready=limit_descriptors(1), loaders=("map",)),
-    refused("descriptors-one-dlopen", *NO_WAY_IN, command=SETTLED, once_ready=limit_descriptors(1), loaders=("dlopen",)),
-    works("memory-locked", command=["malloc_storm", "8", "realloc"], wrapper=inside("mlockall=all"), events=("cycle", "kill", "enumerate")),
-    as_root(works("memory-locked-room", command=SETTLED, wrapper=inside("mlockall=future", before=NOBODY), once_ready=limit_locked(MEBI // 4),
-                  events=("cycle", "kill", "enumerate"))),
-    as_root(refused("memory-locked-full", *NONE_TO_LOCK, command=SETTLED, wrapper=inside("mlockall=future", before=NOBODY),
-                    once_ready=limit_locked(65536))),
+    refused(
+        "descriptors-one-dlopen", *NO_WAY_IN, command=SETTLED, once_ready=limit_descriptors(1),
+        loaders=("dlopen",),
+    ),
+    works(
+        "memory-locked", command=["malloc_storm", "8", "realloc"], wrapper=inside("mlockall=all"),
+        events=("cycle", "kill", "enumerate"),
+    ),
+    as_root(
+        works(
+            "memory-locked-room", command=SETTLED, wrapper=inside("mlockall=future", before=NOBODY),
+            once_ready=limit_locked(MEBI // 4), events=("cycle", "kill", "enumerate"),
+        )
+    ),
+    as_root(
+        refused(
+            "memory-locked-full", *NONE_TO_LOCK, command=SETTLED,
+            wrapper=inside("mlockall=future", before=NOBODY), once_ready=limit_locked(65536),
+        )
+    ),
     works("stack-small", wrapper=["prlimit", "--stack=32768"]),
     works("exec-gain-refused", wrapper=inside("mdwe")),
     as_root(works("memory-group", wrapper=memory_group)),
-    as_root(works("throttled-group", wrapper=throttled_group, command=["malloc_storm", "2"], weight=0.02)),
-    *(as_root(Target(f"frozen-group-v{version}", start=start_frozen(version), probe=probe_frozen, stop=thaw, expect="refused", words=["frozen", "thaw"],
-                     events=("refused",), varies=("state",), weight=0.2)) for version in (1, 2)),
-
+    as_root(
+        works(
+            "throttled-group", wrapper=throttled_group, command=["malloc_storm", "2"], weight=0.02
+        )
+    ),
+    *(
+        as_root(
+            Target(
+                f"frozen-group-v{version}", start=start_frozen(version), probe=probe_frozen,
+                stop=thaw, expect="refused", words=["frozen", "thaw"], events=("refused",),
+                varies=("state",), weight=0.2,
+            )
+        )
+        for version in (1, 2)
+    ),
     works("program-deleted", wrapper=renamed("gone", "delete-program")),
     works("program-odd-name", wrapper=renamed("a) R (b\n (deleted)")),
     works("comm-odd", wrapper=inside("comm=a),R,b")),
     works("libc-deleted", wrapper=replaced_libc),
-
     allocator_row("jemalloc", "libjemalloc.so.2"),
     allocator_row("tcmalloc", "libtcmalloc.so.4"),
     allocator_row("tcmalloc-minimal", "libtcmalloc_minimal.so.4"),
-    allocator_row("mimalloc", "libmimalloc.so.2*", ["malloc_storm", "8", "plain"]),  # 2.0.9 hands out aligned blocks that are not
+    # mimalloc 2.0.9 returns aligned blocks that are not aligned.
+    allocator_row("mimalloc", "libmimalloc.so.2*", ["malloc_storm", "8", "plain"]),
     works("musl", compiler="musl-gcc", needs=["musl-gcc"], loaders=("map",), weight=0.2),
-    refused("musl-dlopen", "glibc only", "--loader map", compiler="musl-gcc", needs=["musl-gcc"], loaders=("dlopen",)),
+    refused(
+        "musl-dlopen", "glibc only", "--loader map", compiler="musl-gcc", needs=["musl-gcc"],
+        loaders=("dlopen",),
+    ),
     refused("static", "statically linked", cflags=["-static"], varies=("code",)),
-    refused("musl-static", "statically linked", cflags=["-static"], compiler="musl-gcc", needs=["musl-gcc"], varies=("code",)),
+    refused(
+        "musl-static", "statically linked", cflags=["-static"], compiler="musl-gcc",
+        needs=["musl-gcc"], varies=("code",),
+    ),
 ]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Rows of real servers in service: attached to again and again under load, with every answer checked at the clients.
+"""Rows of real servers in service.
 
-Each starts one server on a free port of 127.0.0.1 with its files in the scratch directory, and load for it that tells how it gets on (environments/load); what a probe
-returns is the load's progress. Everything is ended by the process that started it.
+Attach and detach run again and again under load, and the clients check every answer. Each row
+starts one server on a free port of 127.0.0.1 with its files in the scratch directory, and a load
+for it that reports its progress (environments/load). A probe returns the progress of the load. The
+process that started a child also ends it.
 """
 import os
 import shutil
@@ -20,7 +22,8 @@ ANSWER_SECONDS = 30
 NOBODY = 65534
 
 
-# ---- servers and their load ----------------------------------------------------------------------------------------------------------
+# ---- servers and their load ----------------------------------------------------------------------
+
 
 def free_port():
     with socket.socket() as listener:
@@ -42,7 +45,9 @@ def wait_port(process, port, errors):
 
 def launch(directory, argv, **more):
     with open(f"{directory}/errors", "ab") as errors:
-        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, cwd=directory, **more)
+        return subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, cwd=directory, **more
+        )
 
 
 def talk(argv, **more):
@@ -71,7 +76,9 @@ def probe_load(server):
     return ask(server, "state")
 
 
-def serve(directory, argv, port, protocol, pid_of=lambda process: process.pid, connections=4, **more):
+def serve(
+    directory, argv, port, protocol, pid_of=lambda process: process.pid, connections=4, **more
+):
     """The server, once it listens, and load for it."""
     process = launch(directory, argv, **more)
     server = Server(process.pid, [process])
@@ -88,17 +95,31 @@ def serve(directory, argv, port, protocol, pid_of=lambda process: process.pid, c
     return server
 
 
-# ---- one by one ------------------------------------------------------------------------------------------------------------------------
+# ---- one by one ----------------------------------------------------------------------------------
+
 
 def start_redis(directory):
     port = free_port()
-    return serve(directory, ["redis-server", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no", "--dir", directory], port, "redis")
+    return serve(
+        directory,
+        [
+            "redis-server", "--bind", "127.0.0.1", "--port", str(port), "--save", "",
+            "--appendonly", "no", "--dir", directory,
+        ],
+        port,
+        "redis",
+    )
 
 
 def start_memcached(directory):
     port = free_port()
     user = ["-u", "root"] if os.geteuid() == 0 else []
-    return serve(directory, ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-m", "64", "-t", "4", *user], port, "memcached")
+    return serve(
+        directory,
+        ["memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-m", "64", "-t", "4", *user],
+        port,
+        "memcached",
+    )
 
 
 PAGE = "0123456789" * 2000  # which the load asks for
@@ -143,8 +164,16 @@ def write(path, text):
 def start_nginx(directory):
     port = free_port()
     write(f"{directory}/page", PAGE)
-    write(f"{directory}/conf", NGINX.format(directory=directory, port=port, user="user root;" if os.geteuid() == 0 else ""))
-    return serve(directory, ["nginx", "-c", f"{directory}/conf", "-e", f"{directory}/error.log"], port, "http", only_child)
+    write(
+        f"{directory}/conf",
+        NGINX.format(
+            directory=directory, port=port, user="user root;" if os.geteuid() == 0 else ""
+        ),
+    )
+    return serve(
+        directory, ["nginx", "-c", f"{directory}/conf", "-e", f"{directory}/error.log"], port,
+        "http", only_child,
+    )
 
 
 def start_node(directory):
@@ -152,7 +181,8 @@ def start_node(directory):
     return serve(directory, ["node", f"{HERE}/server.js", str(port)], port, "http")
 
 
-# One process that serves one connection after the other. PHP takes its memory from malloc, not from its own allocator, which takes a few large mappings.
+# One process that serves one connection after the other. PHP takes its memory from malloc, not from
+# its own allocator, which makes a few large mappings.
 APACHE = """
 ServerName localhost
 Listen 127.0.0.1:{port}
@@ -195,13 +225,21 @@ def start_apache(directory):
     port = free_port()
     write(f"{directory}/page.php", PHP)
     # Under root its children are another user's, who has to be able to read the page.
-    write(f"{directory}/conf", APACHE.format(directory=directory, port=port, modules=APACHE_MODULES, php=php_module(),
-                                          user="User nobody\nGroup nogroup" if os.geteuid() == 0 else ""))
+    write(
+        f"{directory}/conf",
+        APACHE.format(
+            directory=directory, port=port, modules=APACHE_MODULES, php=php_module(),
+            user="User nobody\nGroup nogroup" if os.geteuid() == 0 else "",
+        ),
+    )
     if os.geteuid() == 0:
         os.chown(directory, NOBODY, NOBODY)
     # At its end it sends SIGTERM to all of its process group, which must not be ours.
-    return serve(directory, ["apache2", "-d", directory, "-f", f"{directory}/conf", "-DFOREGROUND"], port, "http", only_child, connections=1,
-                 env={**os.environ, "USE_ZEND_ALLOC": "0"}, start_new_session=True)
+    return serve(
+        directory, ["apache2", "-d", directory, "-f", f"{directory}/conf", "-DFOREGROUND"], port,
+        "http", only_child, connections=1, env={**os.environ, "USE_ZEND_ALLOC": "0"},
+        start_new_session=True,
+    )
 
 
 HAPROXY = """
@@ -225,10 +263,14 @@ def start_haproxy(directory):
     return serve(directory, ["haproxy", "-db", "-f", f"{directory}/conf"], port, "http")
 
 
-ERLANG = """{{ok, _}} = application:ensure_all_started(inets),
-{{ok, _}} = inets:start(httpd, [{{port, {port}}}, {{bind_address, {{127, 0, 0, 1}}}}, {{server_name, "localhost"}}, {{server_root, "{directory}"}},
-    {{document_root, "{directory}"}}, {{keep_alive, true}}, {{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}]),
-ok = file:write_file("{directory}/ready", "")."""
+ERLANG = (
+    '{{ok, _}} = application:ensure_all_started(inets),\n'
+    '{{ok, _}} = inets:start(httpd, [{{port, {port}}}, {{bind_address, {{127, 0, 0, 1}}}}, '
+    '{{server_name, "localhost"}}, {{server_root, "{directory}"}},\n'
+    '    {{document_root, "{directory}"}}, {{keep_alive, true}}, '
+    '{{max_keep_alive_request, 1000000}}, {{keep_alive_timeout, 60}}]),\n'
+    'ok = file:write_file("{directory}/ready", "").'
+)
 
 
 def start_beam(directory):
@@ -243,39 +285,80 @@ def start_beam(directory):
 
     port = free_port()
     write(f"{directory}/page", PAGE)
-    return serve(directory, ["erl", "-noshell", "-boot", "start_clean", "-eval", ERLANG.format(directory=directory, port=port)], port, "http", once_ready)
+    return serve(
+        directory,
+        [
+            "erl", "-noshell", "-boot", "start_clean",
+            "-eval", ERLANG.format(directory=directory, port=port),
+        ],
+        port,
+        "http",
+        once_ready,
+    )
 
 
 def start_mariadb(directory):
-    """Anybody may connect, with all rights, to what listens on loopback for as long as the row lasts."""
+    """Anybody may connect, with all rights, to the server on loopback while the row lasts."""
     port, data = free_port(), f"{directory}/data"
     owner = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     if owner:
         os.chown(directory, NOBODY, NOBODY)
-    run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db", "--skip-name-resolve"], cwd=directory, **owner)
-    return serve(directory, ["mariadbd", "--no-defaults", f"--datadir={data}", "--bind-address=127.0.0.1", f"--port={port}", f"--socket={directory}/socket",
-                          "--skip-grant-tables", "--skip-name-resolve", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0"],
-                 port, "mariadb", **owner)
+    run(
+        [
+            "mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
+            "--skip-name-resolve",
+        ],
+        cwd=directory,
+        **owner,
+    )
+    return serve(
+        directory,
+        [
+            "mariadbd", "--no-defaults", f"--datadir={data}", "--bind-address=127.0.0.1",
+            f"--port={port}", f"--socket={directory}/socket", "--skip-grant-tables",
+            "--skip-name-resolve", "--innodb-buffer-pool-size=16M",
+            "--innodb-flush-log-at-trx-commit=0",
+        ],
+        port,
+        "mariadb",
+        **owner,
+    )
 
 
-# ---- postgres: the backend of pgbench's connection ---------------------------------------------------------------------------------------
+# ---- postgres: the backend of pgbench's connection -----------------------------------------------
 
-BALANCE = """SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(bbalance) FROM pgbench_branches)
-    AND (SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT coalesce(sum(delta), 0) FROM pgbench_history), pg_snapshot_xmax(pg_current_snapshot())""".replace("\n", " ")
+BALANCE = (
+    "SELECT (SELECT sum(abalance) FROM pgbench_accounts) = "
+    "(SELECT sum(bbalance) FROM pgbench_branches)\n"
+    "    AND (SELECT sum(tbalance) FROM pgbench_tellers) = "
+    "(SELECT coalesce(sum(delta), 0) FROM pgbench_history), "
+    "pg_snapshot_xmax(pg_current_snapshot())"
+).replace("\n", " ")
 # pgbench's first connection only looks at the tables, and goes again; the one that stays writes.
-BACKEND = "SELECT pid FROM pg_stat_activity WHERE application_name = 'load' AND backend_xid IS NOT NULL"
+BACKEND = (
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'load' AND backend_xid IS NOT NULL"
+)
 
 
 def postgres_programs():
     """Debian keeps them out of the PATH."""
     root = "/usr/lib/postgresql"
     versions = sorted(os.listdir(root), key=float) if os.path.isdir(root) else []
-    directory = f"{root}/{versions[-1]}/bin" if versions else os.path.dirname(shutil.which("initdb") or "")
-    return directory if os.path.exists(f"{directory}/initdb") and os.path.exists(f"{directory}/pgbench") else None
+    directory = (
+        f"{root}/{versions[-1]}/bin" if versions else os.path.dirname(shutil.which("initdb") or "")
+    )
+    return (
+        directory
+        if os.path.exists(f"{directory}/initdb") and os.path.exists(f"{directory}/pgbench")
+        else None
+    )
 
 
 def run(argv, **more):
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60, **more)
+    done = subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+        **more,
+    )
     if done.returncode:
         raise Broken(f"{os.path.basename(argv[0])}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -288,16 +371,41 @@ def start_postgres(directory):
     data, port = f"{directory}/data", str(free_port())
     if owner:
         os.chown(directory, NOBODY, NOBODY)
-    client = {"env": {**os.environ, "PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "torture", "PGDATABASE": "postgres"}, "cwd": directory}
-    run([f"{programs}/initdb", "-D", data, "-U", "torture", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-locale"], cwd=directory, **owner)
-    argv = [f"{programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port, "-k", "", "-c", "fsync=off", "-c", "autovacuum=off", "-c", "shared_buffers=16MB"]
+    client = {
+        "env": {
+            **os.environ, "PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "torture",
+            "PGDATABASE": "postgres",
+        },
+        "cwd": directory,
+    }
+    run(
+        [
+            f"{programs}/initdb", "-D", data, "-U", "torture", "-A", "trust", "--no-sync",
+            "-E", "UTF8", "--no-locale",
+        ],
+        cwd=directory,
+        **owner,
+    )
+    argv = [
+        f"{programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port, "-k", "",
+        "-c", "fsync=off", "-c", "autovacuum=off", "-c", "shared_buffers=16MB",
+    ]
     server = Server(0, [launch(directory, argv, **owner)])
     try:
         wait_port(server.processes[0], int(port), f"{directory}/errors")
-        while subprocess.run([f"{programs}/pg_isready", "-q"], check=False, **client).returncode == 1:  # it listens, and says that it is starting up
+        # The server listens, and says that it is starting up.
+        while (
+            subprocess.run([f"{programs}/pg_isready", "-q"], check=False, **client).returncode == 1
+        ):
             time.sleep(0.05)
         run([f"{programs}/pgbench", "-i", "-q", "-s", "1"], **client)
-        server.processes.append(launch(directory, [f"{programs}/pgbench", "-n", "-c", "1", "-T", "1000000", "-M", "prepared"], env={**client["env"], "PGAPPNAME": "load"}))
+        server.processes.append(
+            launch(
+                directory,
+                [f"{programs}/pgbench", "-n", "-c", "1", "-T", "1000000", "-M", "prepared"],
+                env={**client["env"], "PGAPPNAME": "load"},
+            )
+        )
         load = talk([f"{programs}/psql", "-X", "-q", "-A", "-t", "-F", " "], **client)
         server.processes.append(load[0])
         server.about["load"] = load
@@ -321,7 +429,9 @@ def find_backend(server):
 
 
 def probe_postgres(server):
-    """Only pgbench writes: new transactions are its own. Each moves one sum between tables whose totals must agree in every snapshot."""
+    """Only pgbench writes, so new transactions are its own. Each moves one sum between tables whose
+    totals must agree in every snapshot.
+    """
     for process in server.processes:
         if process.poll() is not None:
             raise Broken(f"{process.args[0]} ended with {process.returncode}")
@@ -329,23 +439,48 @@ def probe_postgres(server):
     return f"ok progress={transaction}" if agrees == "t" else "bad the tables do not agree"
 
 
-# ---- the table ---------------------------------------------------------------------------------------------------------------------------
+# ---- the table -----------------------------------------------------------------------------------
+
 
 def server_row(name, start, program, **more):
-    return Target(f"server-{name}", start=start, **{"probe": probe_load, "needs": [program], "events": ("cycle", "kill"), "weight": 0.25,
-                                                    "varies": ("descriptors",), **more})
+    return Target(
+        f"server-{name}",
+        start=start,
+        **{
+            "probe": probe_load, "needs": [program], "events": ("cycle", "kill"), "weight": 0.25,
+            "varies": ("descriptors",), **more,
+        },
+    )
 
 
 ROWS = [
     server_row("redis", start_redis, "redis-server"),
     server_row("memcached", start_memcached, "memcached"),
     server_row("nginx", start_nginx, "nginx"),
-    server_row("node", start_node, "node", varies=("descriptors", "maps")),  # its compiler and collector map as they like
+    # Its compiler and its collector map memory at any time.
+    server_row("node", start_node, "node", varies=("descriptors", "maps")),
     server_row("haproxy", start_haproxy, "haproxy"),
     server_row("beam", start_beam, "erl", varies=("descriptors", "maps")),  # so does its allocator
     server_row("mariadb", start_mariadb, "mariadbd", varies=("descriptors", "signals", "threads")),
-    server_row("mod_php", start_apache, "apache2", available=lambda: "" if php_module() else "libapache2-mod-php is not installed"),
-    Target("server-postgres", start=start_postgres, probe=probe_postgres, events=("cycle", "kill"), weight=0.25, varies=("descriptors", "signals"),
-           available=lambda: "" if postgres_programs() else "initdb and pgbench of postgresql are not installed"),
-    Target("python3", [sys.executable, f"{HERE}/python_mix.py"], events=("cycle", "kill"), weight=0.25, varies=("descriptors", "signals"), needs=["cat"]),
+    server_row(
+        "mod_php",
+        start_apache,
+        "apache2",
+        available=lambda: "" if php_module() else "libapache2-mod-php is not installed",
+    ),
+    Target(
+        "server-postgres",
+        start=start_postgres,
+        probe=probe_postgres,
+        events=("cycle", "kill"),
+        weight=0.25,
+        varies=("descriptors", "signals"),
+        available=lambda: ""
+        if postgres_programs()
+        else "initdb and pgbench of postgresql are not installed",
+    ),
+    Target(
+        "python3", [sys.executable, f"{HERE}/python_mix.py"], events=("cycle", "kill"), weight=0.25,
+        varies=("descriptors", "signals"), needs=["cat"],
+    ),
 ]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""heapinject as a child process: started, watched through its own words, struck at a chosen instant, waited for.
+"""heapinject as a child process.
 
-Nothing here sleeps where it could wait for a descriptor: a cycle is to cost little more than the attach and the detach themselves.
+It is started, watched by its own output, struck at a chosen instant, and waited for. Nothing here
+sleeps where it could wait for a descriptor: a cycle must cost little more than the attach and the
+detach themselves.
 """
 import os
 import re
@@ -43,16 +45,27 @@ class Lines:
 
 
 class Session:
-    """One `heapinject attach`. All it says is kept in .text; .code is its exit code once it has ended."""
+    """One `heapinject attach`. All its output is kept in .text; .code is its exit code once it has
+    ended.
+    """
 
-    def __init__(self, heapinject, running, loader, hook, output="-", options=(), environment=None, stdout=None, prefix=()):
+    def __init__(
+        self, heapinject, running, loader, hook, output="-", options=(), environment=None,
+        stdout=None, prefix=(),
+    ):
         target = running.target
-        argv = [*prefix, *target.attach_wrapper, heapinject, "attach", str(running.pid), "-v", "--loader", loader, "--hook", hook, "-o", output, *target.attach, *options]
-        # The record stream goes nowhere; with files, what is said on standard output is worth to be kept.
+        argv = [
+            *prefix, *target.attach_wrapper, heapinject, "attach", str(running.pid), "-v",
+            "--loader", loader, "--hook", hook, "-o", output, *target.attach, *options,
+        ]
+        # The record stream goes to /dev/null. With files, the standard output is worth keeping.
         stdout = stdout or (subprocess.DEVNULL if output == "-" else subprocess.PIPE)
         self.started = time.monotonic()
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout, cwd=running.directory, env={**os.environ, **(environment or {})},
-                                        stderr=subprocess.PIPE if stdout != subprocess.PIPE else subprocess.STDOUT)
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=stdout, cwd=running.directory,
+            env={**os.environ, **(environment or {})},
+            stderr=subprocess.PIPE if stdout != subprocess.PIPE else subprocess.STDOUT,
+        )
         self.pipe = self.process.stderr or self.process.stdout
         self.pid, self.code, self.text = self.process.pid, None, ""
         self.is_terminated = False
@@ -64,7 +77,9 @@ class Session:
         return ATTACHED in self.text
 
     def listen(self, seconds, until=""):
-        """Takes in what it says for so long, or until it has said that; False once there is nothing more to come: it has ended."""
+        """Reads its output for the given time, or until it says the given words. Returns False once
+        there is no more output because it has ended.
+        """
         end = time.monotonic() + seconds
         while not (until and until in self.text):
             left = end - time.monotonic()
@@ -98,12 +113,14 @@ class Session:
         return self.code
 
     def stops(self):
-        """(longest, sum) of the stops of all threads, in seconds, as its receipt has them; None: it came to none."""
+        """(longest, sum) of the stops of all threads, in seconds, from its receipt; None if it has
+        no receipt.
+        """
         found = STOPS.search(self.text)
         return (float(found.group(2)) / 1e3, float(found.group(3)) / 1e3) if found else None
 
     def hooked(self):
-        """(functions at their entry, GOT slots), as it says once it is attached; None: it is not."""
+        """(functions at their entry, GOT slots), as said once it is attached; None before that."""
         found = HOOKED.search(self.text)
         return (int(found.group(1)), int(found.group(2))) if found else None
 
@@ -128,15 +145,23 @@ class Session:
 def run_detach(heapinject, running, environment=None):
     """`heapinject detach PID` -> (exit code, what it said)."""
     try:
-        done = subprocess.run([*running.target.attach_wrapper, heapinject, "detach", str(running.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=HANG_SECONDS, check=False, env={**os.environ, **(environment or {})})
+        done = subprocess.run(
+            [*running.target.attach_wrapper, heapinject, "detach", str(running.pid)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", timeout=HANG_SECONDS, check=False,
+            env={**os.environ, **(environment or {})},
+        )
     except subprocess.TimeoutExpired as expired:
-        raise Broken(f"heapinject detach does not end within {HANG_SECONDS} s: {expired.output}") from None
+        raise Broken(
+            f"heapinject detach does not end within {HANG_SECONDS} s: {expired.output}"
+        ) from None
     return done.returncode, done.stdout
 
 
 def clean_up(heapinject, running):
-    """Removes what a dead injector left, as its user is told to, who may be told to try again; returns all that was said."""
+    """Removes what a dead injector left, as the messages tell a user to, who may have to try again.
+    Returns all output.
+    """
     all_said, end = "", time.monotonic() + CLEAN_UP_SECONDS
     while True:
         code, said = run_detach(heapinject, running)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What kept a target from running, as /proc tells it from outside: threads that a tracer held, and threads that had no CPU.
+"""What kept a target from running, as /proc shows it from outside.
 
-From inside both look alike: a thread that wakes five thousand times a second did not wake. Only the first can be heapinject's doing. The second comes to seconds on
-a machine that the suite itself fills (seen on Linux 6.18: all threads of one session ready to run, and another session's, which keeps being signalled, on both
-CPUs), and a thread that waits for one without a CPU, such as for the lock of the address space in fork, does not even count as waiting for a CPU itself.
+That is threads that a tracer held, and threads that had no CPU. From inside both look the same: a
+thread that wakes five thousand times a second did not wake. Only the first can come from
+heapinject. The second can take seconds on a machine that the suite itself fills. (Seen on Linux
+6.18: all threads of one session ready to run, and another session's, which keeps getting signals,
+on both CPUs.) A thread that waits for one without a CPU, such as for the lock of the address space
+in fork, does not even count as waiting for a CPU itself.
 """
 import contextlib
 import os
@@ -35,7 +38,9 @@ class Stops:
 
     def is_held(self, tid):
         try:
-            with open(f"/proc/{self.pid}/task/{tid}/stat", encoding="utf-8", errors="replace") as stat:
+            with open(
+                f"/proc/{self.pid}/task/{tid}/stat", encoding="utf-8", errors="replace"
+            ) as stat:
                 return stat.read().rpartition(")")[2].split()[0] == "t"
         except OSError:
             return False
@@ -51,7 +56,9 @@ class Stops:
         self.since = held
 
     def take_longest_s(self):
-        """For how long one thread was held at a stretch, at most, since the last time; to a fifth of a second."""
+        """The longest time that one thread was held without a break, since the last call; to a
+        fifth of a second.
+        """
         longest, self.longest_s = self.longest_s, 0.0
         return longest
 
@@ -67,10 +74,14 @@ class Starved:
         self.before_us = {}
 
     def take_longest_us(self, pid):
-        """Of the thread that waited the longest since the last time. What all of them stood still is not in it."""
+        """Of the thread that waited the longest since the last call. Stops that all of them shared
+        are not in it.
+        """
         now_us = {}
         for tid in threads(pid):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as schedstat:
+            with contextlib.suppress(OSError), open(
+                f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii"
+            ) as schedstat:
                 now_us[tid] = int(schedstat.read().split()[1]) // 1000
         longest = max((us - self.before_us.get(tid, 0) for tid, us in now_us.items()), default=0)
         self.before_us = now_us

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What an event needs around heapinject: a full disk, a wall clock that jumps. Made once for a run, and taken down at its end."""
+"""What an event needs around heapinject: a full disk, a wall clock that jumps.
+
+A run makes them once, and removes them at its end.
+"""
 import atexit
 import os
 import subprocess
@@ -10,8 +13,10 @@ from table import Skip
 made = {}
 lock = threading.Lock()
 
-# The clocks that nobody may rely on jump by up to a day, forth and back, at every look; those that only go forward are left alone.
-CLOCK_JUMP = r"""
+# The clocks that no program may rely on jump by up to a day, forth and back, at every read. Clocks
+# that only go forward stay as they are.
+CLOCK_JUMP = (
+    r"""
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -22,7 +27,8 @@ static long jump(void)
 {
 	static unsigned looks;
 
-	return (long)(__atomic_fetch_add(&looks, 1, __ATOMIC_RELAXED) * 2654435761u % 172800) - 86400;
+	return (long)(__atomic_fetch_add(&looks, 1, __ATOMIC_RELAXED) * 2654435761u % 172800)"""
+    r""" - 86400;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -51,15 +57,18 @@ time_t time(time_t *out)
 	return now;
 }
 """
+)
 
 
 def once(make):
     """make(bench) is called by whoever needs it first."""
+
     def get(bench):
         with lock:
             if make not in made:
                 made[make] = make(bench)
             return made[make]
+
     return get
 
 
@@ -67,7 +76,13 @@ def once(make):
 def clock_jump(bench):
     """A library to be preloaded into heapinject."""
     library = os.path.join(bench.builder.directory, "clock_jump.so")
-    done = subprocess.run([bench.builder.compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=CLOCK_JUMP, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [bench.builder.compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"],
+        input=CLOCK_JUMP,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise Skip(f"clock_jump does not build: {done.stderr}")
     return library
@@ -79,7 +94,12 @@ def full_disk(bench):
     directory = os.path.join(bench.directory, f"full.{os.getpid()}")
     os.makedirs(directory)
     atexit.register(os.rmdir, directory)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=1000", "torture", directory], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=1000", "torture", directory],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise Skip(f"a small disk cannot be mounted: {done.stderr.strip()}")
     atexit.register(subprocess.run, ["umount", directory], check=False)

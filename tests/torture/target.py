@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A row of the table as a running process: built, started, asked, compared with what it was, stopped.
+"""A row of the table as a running process.
 
-Only processes that were started here are ever signalled, by the pid that starting them gave.
+The process is built, started, asked, compared with what it was, and stopped. This signals only
+processes that it started, by the pid that starting them gave.
 """
 import contextlib
 import glob
@@ -38,7 +39,9 @@ def missing(target):
 
 
 class Builder:
-    """Compiles targets/NAME.c once for each set of flags; lib*.c become shared objects that lie beside them; who needs another of these says so, and comes behind it."""
+    """Compiles targets/NAME.c once for each set of flags. lib*.c become shared objects beside them.
+    A source that needs another of these says so, and is built after it.
+    """
 
     def __init__(self, directory, compiler):
         self.directory, self.compiler, self.lock = directory, compiler, threading.Lock()
@@ -46,20 +49,35 @@ class Builder:
         for source in sorted(glob.glob(f"{HERE}/targets/lib*.c")):
             with open(source, encoding="utf-8") as file:
                 needed = re.findall(r"^/\* needs (lib\w+\.so) \*/$", file.read(), re.M)
-            self.compile(source, f"{directory}/{os.path.basename(source)[:-2]}.so", ["-fPIC", "-shared", "-Wl,--no-as-needed"], compiler, [f"{directory}/{name}" for name in needed])
+            self.compile(
+                source,
+                f"{directory}/{os.path.basename(source)[:-2]}.so",
+                ["-fPIC", "-shared", "-Wl,--no-as-needed"],
+                compiler,
+                [f"{directory}/{name}" for name in needed],
+            )
 
     def path(self, target):
         """The program of a row: built, or found; None for rows that start by themselves."""
         if not target.command:
             return None
         word = target.command[0].replace("{build}", self.directory)
-        source = next((path for path in (f"{HERE}/targets/{word}{suffix}" for suffix in (".c", ".cc")) if os.path.exists(path)), None)
+        source = next(
+            (
+                path
+                for path in (f"{HERE}/targets/{word}{suffix}" for suffix in (".c", ".cc"))
+                if os.path.exists(path)
+            ),
+            None,
+        )
         if "/" in word or not source:
             return word if "/" in word else shutil.which(word)
         compiler = target.compiler or self.compiler
         if source.endswith(".cc"):
             compiler = "clang++" if "clang" in compiler else "g++"
-        variant = "".join(c if c.isalnum() else "_" for c in "".join([target.compiler, *target.cflags]))
+        variant = "".join(
+            c if c.isalnum() else "_" for c in "".join([target.compiler, *target.cflags])
+        )
         output = f"{self.directory}/{word}" + (f".{variant}" if variant else "")
         with self.lock:
             self.compile(source, output, ["-rdynamic"], compiler, target.cflags)
@@ -70,7 +88,10 @@ class Builder:
         if os.path.exists(output) and os.path.getmtime(output) > newest:
             return
         new = f"{output}.{os.getpid()}"
-        command = [*shlex.split(compiler), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-o", new, source, *more, "-ldl", "-lm"]
+        command = [
+            *shlex.split(compiler), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-o", new,
+            source, *more, "-ldl", "-lm",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Skip(f"{os.path.basename(source)} does not build: {done.stderr.strip()}")
@@ -86,9 +107,12 @@ class Running:
         self.process = self.server = self.lines = self.pid = None
         self.figures, self.progress = {}, 0
         self.starved, self.stops = Starved(), None
-        self.eintr = self.lost = self.new_eintr = self.new_lost = 0  # as the target counts them, and what the last cycle added
+        # As the target counts them, and what the last cycle added.
+        self.eintr = self.lost = self.new_eintr = self.new_lost = 0
         self.has_ended = False
-        self.copies, self.kept, self.has_copied = 0, 0, False  # at the last look: how often it had copied, pages that stay; since then it was seen to copy
+        # At the last observation: how often it had copied, and pages that stay. Since then it was
+        # seen to copy.
+        self.copies, self.kept, self.has_copied = 0, 0, False
         try:
             self.start()
         except BaseException:
@@ -111,7 +135,9 @@ class Running:
         self.stops = Stops(self.pid)
 
     def fill_in(self, word):
-        return word.replace("{directory}", self.directory).replace("{build}", os.path.dirname(self.program or ""))
+        return word.replace("{directory}", self.directory).replace(
+            "{build}", os.path.dirname(self.program or "")
+        )
 
     def start_command(self):
         argv = [self.program] + [self.fill_in(word) for word in self.target.command[1:]]
@@ -119,15 +145,30 @@ class Running:
             argv = self.target.wrapper(argv, self.directory)
         elif self.target.wrapper:
             argv = [self.fill_in(word) for word in self.target.wrapper] + argv
-        if self.target.is_storm:  # the injector's own work is not to be starved: how long things take is measured elsewhere
+        # The injector's own work must not starve: how long things take is measured elsewhere.
+        if self.target.is_storm:
             argv = ["nice", "-n", "10", *argv]
-        environment = {**os.environ, **{name: self.fill_in(value) for name, value in self.target.environment.items()}}
+        environment = {
+            **os.environ,
+            **{name: self.fill_in(value) for name, value in self.target.environment.items()},
+        }
         with open(f"{self.directory}/errors", "wb") as errors:
-            self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=self.directory, env=environment,
-                                            start_new_session=True)  # as a service is: the kernel shares the CPUs between sessions
+            self.process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=self.directory,
+                env=environment,
+                # As a service has: the kernel shares the CPUs between
+                # sessions.
+                start_new_session=True,
+            )
         if self.target.is_storm:
             with contextlib.suppress(OSError):
-                with open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as session:  # where sessions share the CPUs, a thread's own niceness counts only within its own
+                # Where sessions share the CPUs, a thread's own niceness counts only within its own
+                # session.
+                with open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as session:
                     session.write("10")
         self.lines = Lines(self.process.stdout)
         line = self.lines.next(START_SECONDS)
@@ -138,7 +179,9 @@ class Running:
             self.target.once_ready(self.pid)
 
     def find_pid(self):
-        """Behind a wrapper that forks, the process that runs the program; or a copy of the program: then it is the innermost."""
+        """Behind a wrapper that forks, the process that runs the program; among copies of the
+        program, the innermost.
+        """
         queue, pid = [self.process.pid], None
         while queue:
             pid = queue.pop(0)
@@ -182,7 +225,13 @@ class Running:
         return parse_state(rest)
 
     def ask_state(self):
-        self.figures = parse_state(self.target.probe(self.server) or "ok") if self.target.probe else self.ask("state") if self.process else {}
+        self.figures = (
+            parse_state(self.target.probe(self.server) or "ok")
+            if self.target.probe
+            else self.ask("state")
+            if self.process
+            else {}
+        )
         return self.figures
 
     def ask_progress(self):
@@ -199,26 +248,38 @@ class Running:
             pause = min(2 * pause, 0.2)
             figures = self.ask_state()
         self.progress = figures.get("progress", 0)
-        return {**figures, "gap_us": gap, "starved_us": self.starved.take_longest_us(self.pid), "held_s": self.stops.take_longest_s() if self.stops else 0}
+        return {
+            **figures, "gap_us": gap, "starved_us": self.starved.take_longest_us(self.pid),
+            "held_s": self.stops.take_longest_s() if self.stops else 0,
+        }
 
     def check_alive(self):
         """Broken, with the signal, if the target died."""
         status = self.process.poll() if self.process and self.process.pid == self.pid else None
         if status is not None:
             self.has_ended = True
-            how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+            how = (
+                f"killed by {signal.Signals(-status).name}"
+                if status < 0
+                else f"exit status {status}"
+            )
             raise Broken(f"the target died: {how}; {self.errors()}")
         live_task(self.pid)
 
     def verify(self, eintr_is_ours=True):
-        """After a cycle: alive, all threads getting on, nothing lost, everything as before. eintr_is_ours: nobody else stopped its threads meanwhile. Returns its figures."""
+        """Checks after a cycle: alive, all threads getting on, nothing lost, everything as before.
+        eintr_is_ours means that nobody else stopped its threads meanwhile. Returns its figures.
+        """
         self.check_alive()
         figures = self.ask_progress()
         self.new_eintr = figures.get("eintr", 0) - self.eintr if eintr_is_ours else 0
         self.new_lost = figures.get("lost", 0) - self.lost
         self.eintr, self.lost = figures.get("eintr", 0), figures.get("lost", 0)
         if self.new_eintr or self.new_lost:
-            raise Broken(f"the target saw {self.new_eintr} EINTR and lost {self.new_lost} signals or timer ticks")
+            raise Broken(
+                f"the target saw {self.new_eintr} EINTR and lost {self.new_lost} signals "
+                "or timer ticks"
+            )
         differences = self.observer.differences()
         if differences:
             raise Broken("not as before:\n" + "\n".join(differences))
@@ -243,14 +304,21 @@ class Running:
         self.has_copied = True
 
     def check_kept(self):
-        """The page to which copies lead stays, and no page stays without copies. (Copies that it was just taking may have been turned back before they were stored.)"""
+        """The page to which copies lead stays, and no page stays without copies. (heapinject may
+        have restored copies that the target was just taking before it stored them.)
+        """
         copied, stayed = self.count_copies() - self.copies, kept_pages(self.pid) - self.kept
         if not self.has_copied <= stayed <= copied:
-            raise Broken(f"{stayed} pages of plain jumps have stayed for {copied} times that addresses were copied")
+            raise Broken(
+                f"{stayed} pages of plain jumps have stayed for {copied} times "
+                "that addresses were copied"
+            )
         self.copies, self.kept, self.has_copied = self.copies + copied, self.kept + stayed, False
 
     def verify_or_ended(self):
-        """Of a target that comes to its end by itself: True if it has, in the way it is to; else it is verified."""
+        """For a target that ends by itself: True if it has ended in the right way; else verifies
+        it.
+        """
         try:
             self.verify()
             return False
@@ -273,7 +341,9 @@ class Running:
         if self.process and not self.target.probe:
             self.ask("end")
             if self.process.wait(ANSWER_SECONDS):
-                raise Broken(f"the target ends with status {self.process.returncode}: {self.errors()}")
+                raise Broken(
+                    f"the target ends with status {self.process.returncode}: {self.errors()}"
+                )
             self.has_ended = True
 
     def wait_end(self, seconds):
@@ -293,7 +363,8 @@ class Running:
         if self.process:
             self.process.kill() if self.process.poll() is None else None
             with contextlib.suppress(BrokenPipeError):  # of a word that it did not live to read
-                self.process.stdin.close()  # a target behind a wrapper leaves at the end of its input
+                # A target behind a wrapper exits at the end of its input.
+                self.process.stdin.close()
             self.process.wait()
             self.process.stdout.close()
         shutil.rmtree(self.directory, ignore_errors=True)

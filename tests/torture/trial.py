@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""One cycle: a running target, a loader, a way to hook, and the means by which an event starts heapinject and strikes at a random instant of its session.
+"""One cycle: a running target, a loader, and a way to hook.
 
-A session is cut into stages by what can be seen from outside. An event that is to strike at any instant draws the stage first, then the instant within it, so that
-short stages are hit as often as long ones. How long stages take on this target is learned from the sessions before (Pace).
+It has the means by which an event starts heapinject and strikes at a random instant of its session.
+A session is cut into stages by what can be seen from outside. An event that strikes at any instant
+draws the stage first, then the instant within it, so that it hits short stages as often as long
+ones. The sessions before (Pace) show how long stages take on this target.
 """
 import os
 import statistics
@@ -12,14 +14,20 @@ from observe import trace_detector, trace_of
 from session import Session, clean_up, run_detach
 from table import Broken, Outcome, Skip
 
-STAGES = ("preparing", "mapping", "mapping", "patching", "patching", "sampling", "detaching", "detaching", "ending")  # twice: is missed more often
+# mapping and patching are in it twice, because a random instant misses them more often.
+STAGES = (
+    "preparing", "mapping", "mapping", "patching", "patching", "sampling", "detaching", "detaching",
+    "ending",
+)
 BEFORE_THE_END = STAGES[:-1]
 SAMPLE_SECONDS = 0.03
 MAPPING_SECONDS = 0.002  # from the first trace in the target to the last mapping
 
 
 class Pace:
-    """Of the sessions with one target and loader, in seconds: from the start to the first trace in the target, to the end of the attach; from SIGTERM to the exit."""
+    """Times of the sessions with one target and loader, in seconds: from the start to the first
+    trace in the target, to the end of the attach; from SIGTERM to the exit.
+    """
 
     def __init__(self):
         self.traced, self.attached, self.ended = [0.01], [0.03], [0.02]
@@ -30,8 +38,12 @@ class Pace:
         del values[:-15]
 
     def window(self, stage):
-        """(from, to) in seconds: after the start, the first trace, the end of the attach, or SIGTERM, as the stage has it."""
-        traced, attached, ended = (statistics.median(values) for values in (self.traced, self.attached, self.ended))
+        """(from, to) in seconds after the start, the first trace, the end of the attach, or
+        SIGTERM, by the stage.
+        """
+        traced, attached, ended = (
+            statistics.median(values) for values in (self.traced, self.attached, self.ended)
+        )
         return {
             "preparing": (0, traced),
             "mapping": (0, MAPPING_SECONDS),
@@ -44,9 +56,16 @@ class Pace:
 
 class Trial:
     def __init__(self, bench, running, loader, hook, pace, random, cell):
-        self.bench, self.running, self.loader, self.hook, self.pace, self.random = bench, running, loader, hook, pace, random
-        self.index, self.wanted, self.operations = cell["cycles"], cell["wanted"], cell["operations"]
-        self.sessions, self.notes = [], []  # notes: what else goes into the evidence, should this cycle fail
+        self.bench, self.running, self.loader, self.hook, self.pace, self.random = (
+            bench, running, loader, hook, pace, random,
+        )
+        self.index, self.wanted, self.operations = (
+            cell["cycles"],
+            cell["wanted"],
+            cell["operations"],
+        )
+        # notes: more text for the evidence, should this cycle fail.
+        self.sessions, self.notes = [], []
         self.stage = ""
 
     def nth_of(self, count):
@@ -56,8 +75,15 @@ class Trial:
     # ---- heapinject ----
 
     def session(self, **how):
-        """Starts `heapinject attach`; what it writes, if it writes files, goes to the target's scratch directory."""
-        self.sessions.append(Session(how.pop("heapinject", self.bench.heapinject), self.running, how.pop("loader", self.loader), how.pop("hook", self.hook), **how))
+        """Starts `heapinject attach`. Its files, if it writes any, go to the target's scratch
+        directory.
+        """
+        self.sessions.append(
+            Session(
+                how.pop("heapinject", self.bench.heapinject), self.running,
+                how.pop("loader", self.loader), how.pop("hook", self.hook), **how,
+            )
+        )
         return self.sessions[-1]
 
     def detach(self, heapinject=None, environment=None):
@@ -100,7 +126,9 @@ class Trial:
     # ---- striking ----
 
     def start_and_reach(self, stages=STAGES, **how):
-        """A session that has come to a random instant of a stage drawn from these; it may have ended or given up before."""
+        """A session that has come to a random instant of a stage drawn from these. It may have
+        ended or given up before.
+        """
         session = self.session(**how)
         self.stage = self.random.choice(stages)
         if self.stage in ("mapping", "patching"):
@@ -133,20 +161,31 @@ class Trial:
         if session.has_no_entries() and self.hook == "entry":
             raise Skip("some function of its allocator cannot be hooked at its entry")
         if code not in allowed or not session.text.strip() and code:
-            raise Broken(f"heapinject ends with {code}, wanted {' or '.join(str(each) for each in allowed)}: {session.text}")
+            raise Broken(
+                f"heapinject ends with {code}, wanted "
+                f"{' or '.join(str(each) for each in allowed)}: {session.text}"
+            )
         return Outcome("done", self.stage)
 
     def told_stops(self):
-        """What the receipts say of stops, in microseconds: the longest, and the largest sum of one session; and all together, in seconds, None where one session has no receipt."""
+        """The stops of the receipts, in microseconds: the longest, and the largest sum of one
+        session. And the sum of all, in seconds, or None where one session has no receipt.
+        """
         stops = [session.stops() for session in self.sessions]
         told = [each for each in stops if each]
-        figures = {"stop_us": round(1e6 * max((longest for longest, _ in told), default=0)), "stops_us": round(1e6 * max((total for _, total in told), default=0))}
+        figures = {
+            "stop_us": round(1e6 * max((longest for longest, _ in told), default=0)),
+            "stops_us": round(1e6 * max((total for _, total in told), default=0)),
+        }
         return figures, sum(total for _, total in told) if all(stops) else None
 
     def hooked(self):
-        """What the sessions say is hooked: (functions at their entry, GOT slots), the most of each."""
+        """The most that sessions have hooked: (functions at their entry, GOT slots)."""
         told = [each for each in (session.hooked() for session in self.sessions) if each]
-        return {"entries": max((entries for entries, _ in told), default=0), "slots": max((slots for _, slots in told), default=0)}
+        return {
+            "entries": max((entries for entries, _ in told), default=0),
+            "slots": max((slots for _, slots in told), default=0),
+        }
 
     def close(self):
         for session in self.sessions:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Control groups of our own, in whichever hierarchy this machine has: version 1, one for each controller, or version 2."""
+"""Control groups of our own, in the hierarchy that this machine has.
+
+That is version 1, one for each controller, or version 2.
+"""
 import atexit
 import os
 
@@ -17,7 +20,9 @@ def put(path, text):
 def root_of(controller, version):
     """Directory in which to make a group, or None. The freezer needs no controller in version 2."""
     if version == 1:
-        return f"{ROOT}/{controller}" if os.path.exists(f"{ROOT}/{controller}/cgroup.procs") else None
+        return (
+            f"{ROOT}/{controller}" if os.path.exists(f"{ROOT}/{controller}/cgroup.procs") else None
+        )
     for root in V2_ROOTS:
         try:
             with open(f"{root}/cgroup.controllers", encoding="ascii") as file:
@@ -44,7 +49,9 @@ class Group:
             if root:
                 break
         if not root:
-            raise Skip(f"no cgroup hierarchy with {controller}, version {' or '.join(map(str, versions))}")
+            raise Skip(
+                f"no cgroup hierarchy with {controller}, version {' or '.join(map(str, versions))}"
+            )
         Group.made += 1
         self.path = f"{root}/heapinject-torture-{os.getpid()}-{Group.made}"
         try:

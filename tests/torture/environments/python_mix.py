@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A Python program of everything: threads that allocate, an event loop with timers and sockets, child processes; it checks all that comes out, and speaks as targets/selfcheck.h does."""
+"""A Python program with a mix of work.
+
+It has threads that allocate, an event loop with timers and sockets, and child processes. It checks
+all results, and speaks as targets/selfcheck.h does.
+"""
 import asyncio
 import hashlib
 import subprocess
@@ -74,11 +78,16 @@ def run_loop():
 
 
 def answer(word):
-    print(f"{word} bad {wrong[0]}" if wrong else f"{word} ok progress={min(progress.values())}", flush=True)
+    print(
+        f"{word} bad {wrong[0]}" if wrong else f"{word} ok progress={min(progress.values())}",
+        flush=True,
+    )
 
 
 def main():
-    threads = [threading.Thread(target=work, args=(step.__name__, step)) for step in (pack, build, spawn)] + [threading.Thread(target=run_loop)]
+    threads = [
+        threading.Thread(target=work, args=(step.__name__, step)) for step in (pack, build, spawn)
+    ] + [threading.Thread(target=run_loop)]
     for thread in threads:
         thread.start()
     while len(progress) < len(threads) and not wrong:
