@@ -285,16 +285,16 @@ def check_web(shell):
     os.unlink(path.group(1))
     if not shutil.which("dot"):
         print("dot is not installed: the graph itself is not asked for")
-    directory = f"{DIRECTORY}/bin"
-    os.mkdir(directory)
-    with open(f"{directory}/xdg-open", "w", encoding="utf-8") as file:
+    programs = f"{DIRECTORY}/bin"
+    os.mkdir(programs)
+    with open(f"{programs}/xdg-open", "w", encoding="utf-8") as file:
         file.write(
             f'#!/bin/sh\nprintf "%s" "$1" >"{DIRECTORY}/shown.part" && '
             f'mv "{DIRECTORY}/shown.part" "{DIRECTORY}/shown"\n'
         )
-    os.chmod(f"{directory}/xdg-open", 0o755)
+    os.chmod(f"{programs}/xdg-open", 0o755)
     other = Shell(
-        PATH=f"{directory}:{os.environ['PATH']}", DISPLAY=":0", XDG_STATE_HOME=f"{DIRECTORY}/other",
+        PATH=f"{programs}:{os.environ['PATH']}", DISPLAY=":0", XDG_STATE_HOME=f"{DIRECTORY}/other",
         TMPDIR=DIRECTORY,
     )
     answer = other.ask("web" if shutil.which("dot") else "web text")
