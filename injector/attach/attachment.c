@@ -113,11 +113,6 @@ bool attachment_needs_slots(const struct attachment *attachment)
 	return false;
 }
 
-const struct loader *loader_by_id(enum hi_loader id)
-{
-	return id == HI_LOADER_DLOPEN ? &loader_dlopen : &loader_map;
-}
-
 struct loader_target attachment_loader_target(const struct attachment *attachment)
 {
 	return (struct loader_target){

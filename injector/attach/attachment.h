@@ -87,7 +87,6 @@ bool attachment_needs_slots(const struct attachment *attachment);
 struct loader_target attachment_loader_target(const struct attachment *attachment);
 /* The input of live_patch_do. The gadgets must have been found. */
 struct live_patch_target attachment_patch_target(const struct attachment *attachment);
-const struct loader *loader_by_id(enum hi_loader id);
 
 /*
  * 0: the target still runs the same program. -ESRCH: it exited. -ENOEXEC: it replaced its program.

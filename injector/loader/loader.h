@@ -7,7 +7,7 @@
 
 /*
  * loader.h - how the payload's code gets into the target, and out again: one interface, two loaders
- * (loader_map.c, loader_dlopen.c).
+ * (loader_map.c, loader_dlopen.c), chosen by id (loader.c).
  *
  * The caller has created the arena (hi_wire.h) and holds the borrowed thread. A loader records in
  * the journal in `control` what it is about to do before it does it.
@@ -55,5 +55,8 @@ struct loader {
 
 extern const struct loader loader_map;
 extern const struct loader loader_dlopen;
+
+/* Any id but HI_LOADER_DLOPEN, which may be read from the target, means loader_map. */
+const struct loader *loader_by_id(enum hi_loader id);
 
 #endif
