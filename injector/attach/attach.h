@@ -4,8 +4,9 @@
  * what it was.
  *
  *   attach.h           the steps of an attach: enter here; attachment.h: what an attach holds
- *   detach.h           the steps back, and the receipt; recover.h: the same after an injector that
- *                      died; heir.h: for a process that took over the memory of one that exited
+ *   detach.h           the steps back; recover.h: the same after an injector that died; heir.h: for
+ *                      a process that took over the memory of one that exited
+ *   receipt.h          what a detach did, as it is printed
  *   quiesce.h          waits until no thread is in the payload; stale_frames.h: clears counts of
  *                      threads that ended there
  *   escaped.h          finds and replaces copies of gate addresses; doubts.h: copies that nobody

@@ -40,15 +40,6 @@
 #define STOP_WORLD_ALLOWED_MS 1000
 #define ROUNDS_MAX 16
 
-static int failed(struct receipt *receipt, const char *step, int err)
-{
-	if (err && !receipt->failed_step) {
-		receipt->failed_step = step;
-		receipt->err = err;
-	}
-	return err;
-}
-
 /* Names the thread or program that prevented a failed step, if any is known. */
 static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped)
 {
@@ -148,8 +139,8 @@ static int look_at_threads(const struct quiesce_target *target, struct escaped_t
 {
 	const size_t fixed_before = receipt->fixed_registers;
 	struct quiesced quiesced;
-	int err = failed(receipt, "waiting until no thread is in the payload",
-			 wait_until_outside(target, receipt, &quiesced));
+	int err = receipt_fail(receipt, "waiting until no thread is in the payload",
+			       wait_until_outside(target, receipt, &quiesced));
 	receipt->frames_inside = err ? quiesced.frames : 0;
 	receipt->thread_inside = err && !quiesced.frames ? quiesced.stuck : 0;
 	if (!err && quiesced.unseen) {
@@ -172,7 +163,8 @@ static int look_at_memory(const struct escaped_target *escaped, struct receipt *
 {
 	struct escaped_pointers copies;
 	struct fixed_up fixed_up = {0};
-	int err = failed(receipt, "looking for escaped pointers", escaped_find(escaped, &copies));
+	int err = receipt_fail(receipt, "looking for escaped pointers",
+			       escaped_find(escaped, &copies));
 	if (err)
 		return err;
 	receipt->copies_too_many = copies.count == ESCAPED_POINTERS_MAX ||
@@ -190,7 +182,7 @@ static int look_at_memory(const struct escaped_target *escaped, struct receipt *
 	receipt->fixed_words += fixed_up.words;
 	receipt->fixed_registers += fixed_up.registers.changed;
 	receipt->copies_left = err == -EAGAIN ? copies_seen : 0;
-	return err == -EAGAIN ? 0 : failed(receipt, "turning escaped pointers back", err);
+	return err == -EAGAIN ? 0 : receipt_fail(receipt, "turning escaped pointers back", err);
 }
 
 /*
@@ -211,9 +203,7 @@ static int look_until_clear(const struct quiesce_target *target, struct escaped_
 			err = look_at_memory(escaped, receipt, &in_memory);
 		if (err)
 			return err;
-		receipt->gate_kept = receipt->copies_in_files > 0 || receipt->copies_too_many ||
-				     receipt->swapped > 0 || receipt->is_unseen ||
-				     receipt->copies_left > 0 || doubts_any(&receipt->doubts);
+		receipt->gate_kept = receipt_has_doubts(receipt);
 		if (!(in_registers || in_memory) || receipt->copies_left ||
 		    receipt->copies_too_many)
 			return 0;
@@ -275,7 +265,7 @@ static void compare(const struct attachment *attachment, struct receipt *receipt
 		err = snapshot_left(attachment->pid, attachment->tid, attachment->control->arena,
 				    attachment->control->arena + attachment->control->arena_size,
 				    &left);
-	(void)failed(receipt, "comparing it with what it was", err);
+	(void)receipt_fail(receipt, "comparing it with what it was", err);
 	receipt->own_mappings_left = left.of_session;
 	receipt->earlier_gates = left.earlier;
 	receipt->is_clean = !err && !receipt->own_mappings_left;
@@ -394,13 +384,13 @@ static int restore_program(struct attachment *attachment, struct receipt *receip
 	control->phase = HI_PHASE_DISARMED;
 	/* a note for a later injector; the steps below are what counts */
 	(void)!attachment_store(attachment);
-	int disarmed =
-		failed(receipt, "disarming the gate", arena_disarm(control, &attachment->memory));
+	int disarmed = receipt_fail(receipt, "disarming the gate",
+				    arena_disarm(control, &attachment->memory));
 	(void)!find_gadgets(attachment); /* if this fails, all threads are stopped instead of one */
 	const int code =
-		failed(receipt, "restoring its functions", restore_code(attachment, receipt));
+		receipt_fail(receipt, "restoring its functions", restore_code(attachment, receipt));
 	const int restored =
-		failed(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
+		receipt_fail(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
 	(void)!attachment_store(attachment);
 	return disarmed ? disarmed : code ? code : restored;
@@ -412,7 +402,8 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 	struct escaped_target escaped;
 	int err = restore_program(attachment, receipt);
 	if (!err)
-		err = failed(receipt, "reading the gate", read_originals(attachment, &escaped));
+		err = receipt_fail(receipt, "reading the gate",
+				   read_originals(attachment, &escaped));
 	if (err)
 		return err;
 	struct quiesce_target target = describe_inside(attachment, &escaped);
@@ -446,11 +437,12 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 	receipt.died = attachment->died;
 	/* the dynamic linker need not know the threads of its heir */
 	if (!err && attachment->died && attachment->control->loader == HI_LOADER_DLOPEN)
-		err = failed(&receipt, "unloading the library of a process that is gone", -ENOTSUP);
+		err = receipt_fail(&receipt, "unloading the library of a process that is gone",
+				   -ENOTSUP);
 	if (!err)
-		err = failed(&receipt, "unloading the payload",
-			     tracee_worker(unload, &(struct unload){.attachment = attachment,
-								    .receipt = &receipt}));
+		err = receipt_fail(&receipt, "unloading the payload",
+				   tracee_worker(unload, &(struct unload){.attachment = attachment,
+									  .receipt = &receipt}));
 	if (err == -EAGAIN || err == -EBUSY)
 		name_obstacle(&receipt, attachment->pid, false);
 	receipt.is_unhooked = attachment->unloadable_missed;
@@ -486,204 +478,4 @@ static int close_descriptors(void *context)
 int detach_descriptors(struct attachment *attachment)
 {
 	return tracee_worker(close_descriptors, attachment);
-}
-
-static void print_gate(const struct receipt *receipt, FILE *out)
-{
-	const char *doubt = doubts_text(&receipt->doubts);
-	const char *why = "copies of allocator pointers are still being passed around";
-	if (receipt->copies_in_files)
-		why = "copies of allocator pointers lie in a file that is mapped shared, and files "
-		      "are not changed";
-	else if (receipt->copies_too_many)
-		why = "copies of allocator pointers are too many to fix up while the process is "
-		      "stopped";
-	else if (receipt->copies_left)
-		why = "copies of allocator pointers could not be fixed up, as not all threads "
-		      "could be stopped at once";
-	else if (receipt->is_unseen)
-		why = "registers of a thread could not be looked at";
-	else if (receipt->swapped)
-		why = "copies of allocator pointers may lie in memory that is swapped out";
-	else if (doubt) {
-		fprintf(out,
-			"  left behind    an inert page of plain jumps: copies of allocator "
-			"pointers %s\n",
-			doubt);
-		return;
-	}
-	fprintf(out, "  left behind    an inert page of plain jumps: %s\n", why);
-}
-
-/* Prints what was not searched, and what that means. */
-static void print_unsearched(const struct receipt *receipt, FILE *out)
-{
-	if (receipt->unsearched)
-		fprintf(out,
-			"                 %llu MB of shared memory were not searched for copies, "
-			"as they are beyond the limit: a program that keeps function\n"
-			"                 pointers there, as hardly any does, should be restarted "
-			"before it calls one\n",
-			(unsigned long long)(receipt->unsearched >> 20));
-	if (receipt->swapped)
-		fprintf(out,
-			"                 %llu KB are swapped out and were not searched: that "
-			"would have brought them back in\n",
-			(unsigned long long)(receipt->swapped >> 10));
-}
-
-static void print_left(const struct receipt *receipt, FILE *out)
-{
-	if (receipt->gate_kept)
-		print_gate(receipt, out);
-	else if (receipt->own_mappings_left)
-		fprintf(out, "  left behind    %zu mappings\n", receipt->own_mappings_left);
-	else if (receipt->has_before)
-		fprintf(out,
-			"  mappings       none of ours left; %llu of its own before, %llu now\n",
-			(unsigned long long)receipt->before.map_count,
-			(unsigned long long)receipt->after.map_count);
-	else
-		fprintf(out, "  mappings       none of ours left\n");
-	if (receipt->earlier_gates)
-		fprintf(out,
-			"                 %zu inert page%s of plain jumps of earlier sessions "
-			"stay%s\n",
-			receipt->earlier_gates, receipt->earlier_gates == 1 ? "" : "s",
-			receipt->earlier_gates == 1 ? "s" : "");
-}
-
-static bool same_signals(const struct hi_snapshot *a, const struct hi_snapshot *b)
-{
-	return a->sig_blocked == b->sig_blocked && a->sig_ignored == b->sig_ignored &&
-	       a->sig_caught == b->sig_caught;
-}
-
-static void print_slots(const struct receipt *receipt, FILE *out)
-{
-	fprintf(out,
-		"  GOT slots      %zu written, %zu restored, %zu since changed by the target, %zu "
-		"gone with their libraries\n",
-		receipt->slots.written, receipt->slots.restored, receipt->slots.overwritten,
-		receipt->slots.vanished);
-	fprintf(out, "  copies         %zu in memory and %zu in registers fixed up\n",
-		receipt->fixed_words, receipt->fixed_registers);
-	print_unsearched(receipt, out);
-}
-
-/* Prints the stops of all threads at once. */
-static void print_world_stops(const struct stop_world_account *account, FILE *out)
-{
-	static const char *const purpose[] = {
-		[STOP_WORLD_SLOTS] = "slots of libraries that may be unloaded",
-		[STOP_WORLD_COPIES] = "copies of pointers",
-		[STOP_WORLD_WORDS] = "slots that no thread of it could store",
-	};
-	const char *separator = " for ";
-	unsigned count = 0;
-	for (size_t i = 0; i < STOP_WORLD_PURPOSES; i++)
-		count += account->count[i];
-	if (!count && !account->given_up)
-		return;
-	fprintf(out,
-		"                 all of them %u time%s, at most %.2f ms each, those that did not "
-		"sleep %.2f,",
-		count, count == 1 ? "" : "s", (double)account->longest_ns / 1e6,
-		(double)account->longest_awake_ns / 1e6);
-	for (size_t i = 0; i < STOP_WORLD_PURPOSES; i++)
-		if (account->count[i]) {
-			fprintf(out, "%s%s (%u)", separator, purpose[i], account->count[i]);
-			separator = ", ";
-		}
-	fprintf(out, "%s%.2f of %.0f ms allowed are used\n", count ? "; " : " ",
-		(double)account->used_ns / 1e6, (double)account->allowed_ns / 1e6);
-	if (account->given_up)
-		fprintf(out,
-			"                 %u attempt%s more, given up after %.2f ms at most: %s\n",
-			account->given_up, account->given_up == 1 ? "" : "s",
-			(double)account->given_up_longest_ns / 1e6,
-			account->obstacle[0] ? account->obstacle : "somebody else traces a thread");
-}
-
-static void print_compared(const struct receipt *receipt, FILE *out)
-{
-	fprintf(out, "  descriptors    %llu before, %llu now\n",
-		(unsigned long long)receipt->before.fd_count,
-		(unsigned long long)receipt->after.fd_count);
-	fprintf(out, "  threads        %llu before, %llu now\n",
-		(unsigned long long)receipt->before.thread_count,
-		(unsigned long long)receipt->after.thread_count);
-	fprintf(out, "  signal state   %s\n",
-		same_signals(&receipt->before, &receipt->after)
-			? "unchanged"
-			: "changed (by the target itself: we set none)");
-}
-
-void receipt_print(const struct receipt *receipt, FILE *out)
-{
-	if (receipt->target_gone) {
-		fprintf(out,
-			"Detach receipt: the process or its program %s; nothing was left to "
-			"restore\n",
-			receipt->went_meanwhile ? "went while it was being detached from"
-						: "is gone");
-		return;
-	}
-	fprintf(out, "Detach receipt:\n");
-	if (receipt->functions)
-		fprintf(out, "  functions      %zu hooked at their entry, %zu restored\n",
-			receipt->functions, receipt->functions_restored);
-	if (receipt->slots.written || !receipt->functions)
-		print_slots(receipt, out);
-	print_left(receipt, out);
-	if (receipt->frames_leaked)
-		fprintf(out,
-			"  calls          %llu never came back (jumped out of, or their thread was "
-			"cancelled): every thread was seen to be outside\n",
-			(unsigned long long)receipt->frames_leaked);
-	if (receipt->died)
-		fprintf(out,
-			"  process        %d is gone; others lived on in its memory, and one of "
-			"them took its place\n",
-			(int)receipt->died);
-	else if (receipt->has_before)
-		print_compared(receipt, out);
-	else
-		fprintf(out, "  process        it had inherited this when it was forked, from a "
-			     "parent that was attached to\n");
-	fprintf(out, "  stopped        ");
-	if (receipt->attach_stop_ns) /* unknown if the session's injector died */
-		fprintf(out, "one thread %.2f ms at attach, ",
-			(double)receipt->attach_stop_ns / 1e6);
-	fprintf(out, "one %.2f and %.2f ms at detach; %zu checked, at most %.2f ms each\n",
-		(double)receipt->restore_stop_ns / 1e6, (double)receipt->detach_stop_ns / 1e6,
-		receipt->threads_checked, (double)receipt->longest_check_ns / 1e6);
-	print_world_stops(&receipt->world_stops, out);
-	fprintf(out,
-		"                 %llu stops of single threads, at most %.2f ms each, %.2f ms "
-		"added up\n",
-		(unsigned long long)receipt->held.count, (double)receipt->held.longest_ns / 1e6,
-		(double)receipt->held.sum_ns / 1e6);
-	if (receipt->is_unhooked)
-		fprintf(out,
-			"  not hooked     libraries that came by dlopen: not all threads could be "
-			"stopped at once%s%s\n",
-			receipt->world_stops.obstacle[0] ? "; " : "",
-			receipt->world_stops.obstacle);
-	if (receipt->is_unseen)
-		fprintf(out, "  not seen       registers: %s\n", receipt->unseen);
-	if (receipt->failed_step)
-		fprintf(out,
-			"  FAILED         %s: %s; it is inert and can wait; try `heapinject "
-			"detach` again%s%s\n",
-			receipt->failed_step, strerror(-receipt->err),
-			receipt->obstacle[0] ? " once this is over:\n                 " : "",
-			receipt->obstacle);
-	if (receipt->frames_inside)
-		fprintf(out, "                 %llu calls are still inside\n",
-			(unsigned long long)receipt->frames_inside);
-	if (receipt->thread_inside)
-		fprintf(out,
-			"                 thread %d is inside, or did not stop when asked to\n",
-			(int)receipt->thread_inside);
 }
