@@ -166,7 +166,7 @@ struct hi_stream_alloc {
 	uint64_t address;
 	uint64_t bytes; /* as requested */
 	uint32_t thread;
-	uint16_t function; /* enum hi_function of hi_wire.h */
+	uint16_t function; /* enum hi_function of hi_hooks.h */
 	/* variable part: u64 frames, return addresses, leaf first; 0 if `stack` names a stack */
 	uint16_t frame_count;
 	/* mean in bytes with which this sample was drawn; determines its weight */
@@ -203,7 +203,7 @@ struct hi_stream_events {
 struct hi_stream_event {
 	/*
 	 * address in the lower HI_STREAM_EVENT_ADDRESS_BITS; the bits above are 0 = a free, or enum
-	 * hi_function of hi_wire.h + 1
+	 * hi_function of hi_hooks.h + 1
 	 */
 	uint64_t what;
 	uint32_t after_ns;

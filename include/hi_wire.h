@@ -69,70 +69,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hi_hooks.h"
+
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
 #define HI_WIRE_VERSION 13u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES 4096u
-
-/* ---- functions that can be hooked ------------------------------------------------------------ */
-
-/*
- * One row per hooked function: X(id, symbol, kind, where). A symbol that an object does not define
- * is not hooked.
- *
- * kind ALLOC: argument 1 is the size; SIZE2: the size is argument 1 times argument 2; SIZEARG2,
- * SIZEARG3: the size is argument 2 or 3; FREE: argument 1 is the block; REALLOC: argument 1 is the
- * block, argument 2 the size; ALWAYS: anything else.
- *
- * where ANY: in whichever object defines the symbol; ALLOCATOR: only in the object that defines
- * malloc (jemalloc, tcmalloc, mimalloc). In any other object such a function is a wrapper around
- * malloc, and its blocks would count twice: libstdc++'s operators reach malloc through libstdc++'s
- * slot.
- */
-#define HI_FUNCTIONS(X)                                                                         \
-	X(MALLOC, "malloc", ALLOC, ANY)                                                         \
-	X(CALLOC, "calloc", SIZE2, ANY)                                                         \
-	X(REALLOC, "realloc", REALLOC, ANY)                                                     \
-	X(REALLOCARRAY, "reallocarray", ALWAYS, ANY)                                            \
-	X(FREE, "free", FREE, ANY)                                                              \
-	X(FREE_SIZED, "free_sized", FREE, ANY)                                                  \
-	X(FREE_ALIGNED_SIZED, "free_aligned_sized", FREE, ANY)                                  \
-	X(CFREE, "cfree", FREE, ANY)                                                            \
-	X(POSIX_MEMALIGN, "posix_memalign", SIZEARG3, ANY) /* (void **out, alignment, size) */  \
-	X(ALIGNED_ALLOC, "aligned_alloc", SIZEARG2, ANY)                                        \
-	X(MEMALIGN, "memalign", ALWAYS, ANY) /* it may call aligned_alloc: see payload */       \
-	X(VALLOC, "valloc", ALLOC, ANY)                                                         \
-	X(PVALLOC, "pvalloc", ALLOC, ANY)                                                       \
-	X(MALLOCX, "mallocx", ALLOC, ALLOCATOR)                                                 \
-	X(RALLOCX, "rallocx", REALLOC, ALLOCATOR)                                               \
-	X(XALLOCX, "xallocx", ALWAYS, ALLOCATOR)                                                \
-	X(DALLOCX, "dallocx", FREE, ALLOCATOR)                                                  \
-	X(SDALLOCX, "sdallocx", FREE, ALLOCATOR)                                                \
-	X(NEW, "_Znwm", ALLOC, ALLOCATOR)                                                       \
-	X(NEW_ARRAY, "_Znam", ALLOC, ALLOCATOR)                                                 \
-	X(NEW_NOTHROW, "_ZnwmRKSt9nothrow_t", ALLOC, ALLOCATOR)                                 \
-	X(NEW_ARRAY_NOTHROW, "_ZnamRKSt9nothrow_t", ALLOC, ALLOCATOR)                           \
-	X(NEW_ALIGNED, "_ZnwmSt11align_val_t", ALLOC, ALLOCATOR)                                \
-	X(NEW_ARRAY_ALIGNED, "_ZnamSt11align_val_t", ALLOC, ALLOCATOR)                          \
-	X(NEW_ALIGNED_NOTHROW, "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC, ALLOCATOR)          \
-	X(NEW_ARRAY_ALIGNED_NOTHROW, "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC, ALLOCATOR)    \
-	X(DELETE, "_ZdlPv", FREE, ALLOCATOR)                                                    \
-	X(DELETE_ARRAY, "_ZdaPv", FREE, ALLOCATOR)                                              \
-	X(DELETE_NOTHROW, "_ZdlPvRKSt9nothrow_t", FREE, ALLOCATOR)                              \
-	X(DELETE_ARRAY_NOTHROW, "_ZdaPvRKSt9nothrow_t", FREE, ALLOCATOR)                        \
-	X(DELETE_SIZED, "_ZdlPvm", FREE, ALLOCATOR)                                             \
-	X(DELETE_ARRAY_SIZED, "_ZdaPvm", FREE, ALLOCATOR)                                       \
-	X(DELETE_ALIGNED, "_ZdlPvSt11align_val_t", FREE, ALLOCATOR)                             \
-	X(DELETE_ARRAY_ALIGNED, "_ZdaPvSt11align_val_t", FREE, ALLOCATOR)                       \
-	X(DELETE_ALIGNED_NOTHROW, "_ZdlPvSt11align_val_tRKSt9nothrow_t", FREE, ALLOCATOR)       \
-	X(DELETE_ARRAY_ALIGNED_NOTHROW, "_ZdaPvSt11align_val_tRKSt9nothrow_t", FREE, ALLOCATOR) \
-	X(DELETE_SIZED_ALIGNED, "_ZdlPvmSt11align_val_t", FREE, ALLOCATOR)                      \
-	X(DELETE_ARRAY_SIZED_ALIGNED, "_ZdaPvmSt11align_val_t", FREE, ALLOCATOR)
-
-#define HI_ENUM(id, symbol, kind, where) HI_FN_##id,
-enum hi_function { HI_FUNCTIONS(HI_ENUM) HI_FUNCTION_COUNT };
-_Static_assert(HI_FUNCTION_COUNT <= 64, "the journal has one bit for each");
-#undef HI_ENUM
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
@@ -1137,9 +1079,8 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
  *                           which a thread may have left off in another entry
  *     hi_gate_restore       stores a word and returns
  *
- * hi_hook_<function>: the value of words->hook while armed; <function> is the C symbol of
- * HI_FUNCTIONS for C functions, and the id in lower case for the C++ operators (hi_hook_new,
- * hi_hook_delete, ...). On entry r10 holds the address of the words.
+ * hi_hook_<hook>: the value of words->hook while armed, one for each row of HI_HOOKS. On entry r10
+ * holds the address of the words.
  *
  * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the
  * injector has borrowed, while all its signals are blocked.

@@ -113,7 +113,7 @@ static enum gate_class class_of(enum hi_function function, const struct entries 
 		return GATE_ALWAYS;
 	return entries->nesting[function] == ENTRY_NULL && entries->entry[HI_FN_MALLOC].at
 		       ? GATE_REALLOC_NULL
-		       : gate_class_of(function);
+		       : hook_table[function].gate;
 }
 
 /* The functions that get a gate entry, in the order of the entries. */

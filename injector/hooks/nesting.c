@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "elf_segment.h"
-#include "payload_image.h"
+#include "hook_table.h"
 #include "unwind_table.h"
 
 #define FUNCTION_BYTES_MAX (16u << 10) /* bytes of one function that are examined */
@@ -88,7 +88,7 @@ static bool find_code(const struct finder *finder, enum hi_function function, st
 	if (fde)
 		size = fde->hi - (at - finder->image->bias);
 	else if (target ||
-		 elf_image_symbol(finder->image, slots_symbol(function), &address, &size) ||
+		 elf_image_symbol(finder->image, hook_table[function].symbol, &address, &size) ||
 		 address != at || !size)
 		size = UNKNOWN_BYTES_MAX;
 	return read_code(finder, at, size, out_code);
@@ -128,8 +128,8 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 
 static bool is_allocating(const struct finder *finder, enum hi_function function)
 {
-	return function < HI_FUNCTION_COUNT && finder->allocator->original[function] &&
-	       gate_class_of(function) != GATE_FREE;
+	return function != HI_FN_NONE && finder->allocator->original[function] &&
+	       hook_table[function].gate != GATE_FREE;
 }
 
 static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
@@ -203,24 +203,6 @@ static void look_through_helpers(const struct finder *finder, struct reached *re
 
 /* ---- what that means ------------------------------------------------------------------------- */
 
-/*
- * A function that is called often, and whose code is therefore examined: what its own code does is
- * all that it does.
- */
-static bool is_plain(enum hi_function function)
-{
-	switch (function) {
-	case HI_FN_MALLOC:
-	case HI_FN_CALLOC:
-	case HI_FN_REALLOC:
-	case HI_FN_MALLOCX:
-	case HI_FN_RALLOCX:
-		return true;
-	default:
-		return function >= HI_FN_NEW && function <= HI_FN_NEW_ARRAY_ALIGNED_NOTHROW;
-	}
-}
-
 /* True: calls from that code are known to be nested. */
 static bool add_nested_from(struct entries *entries, const struct code *code)
 {
@@ -237,19 +219,20 @@ static bool add_nested_from(struct entries *entries, const struct code *code)
 
 static enum entry_nesting nesting_of(const struct finder *finder, enum hi_function function)
 {
+	const enum hook_nesting nesting = hook_table[function].nesting;
 	struct reached reached = {0};
 	struct code code;
 
 	if (!is_allocating(finder, function))
 		return ENTRY_INNERMOST;
-	if (!is_plain(function) && entries_count(finder->entries))
+	if (nesting == HOOK_NESTING_ASSUMED && entries_count(finder->entries))
 		return ENTRY_NESTS;
 	if (!find_code(finder, function, &code))
 		return entries_have(finder->entries, function) ? ENTRY_NESTS : ENTRY_INNERMOST;
 	look_through(finder, &code, &reached);
 	look_through_helpers(finder, &reached);
 	if (reached.by_helper || reached.by_slot_jump ||
-	    (reached.by_jump && function != HI_FN_REALLOC))
+	    (reached.by_jump && nesting != HOOK_NESTING_EXAMINED_NULL))
 		return ENTRY_NESTS;
 	if (reached.by_call && !add_nested_from(finder->entries, &code))
 		return ENTRY_NESTS;

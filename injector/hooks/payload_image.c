@@ -9,29 +9,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 extern const uint8_t hi_payload_so[], hi_payload_so_end[];
-
-/*
- * The hook of a C function has the function's name. The hook of a C++ operator, whose symbol is
- * mangled, has its id of HI_FUNCTIONS in lower case.
- */
-static const struct {
-	const char *name;
-	enum gate_class class;
-} functions[HI_FUNCTION_COUNT] = {
-#define CLASS_ALLOC GATE_ALLOC
-#define CLASS_SIZE2 GATE_SIZE2
-#define CLASS_SIZEARG2 GATE_SIZEARG2
-#define CLASS_SIZEARG3 GATE_SIZEARG3
-#define CLASS_FREE GATE_FREE
-#define CLASS_REALLOC GATE_REALLOC
-#define CLASS_ALWAYS GATE_ALWAYS
-#define ROW(id, symbol, kind, where) [HI_FN_##id] = {symbol[0] == '_' ? #id : symbol, CLASS_##kind},
-	HI_FUNCTIONS(ROW)
-#undef ROW
-};
 
 static const char *const gate_names[GATE_CLASS_COUNT] = {
 	[GATE_ALLOC] = "alloc",
@@ -45,11 +24,6 @@ static const char *const gate_names[GATE_CLASS_COUNT] = {
 	[GATE_INERT] = "inert",
 	[GATE_RESTORE] = "restore",
 };
-
-enum gate_class gate_class_of(enum hi_function function)
-{
-	return functions[function].class;
-}
 
 struct symbols {
 	const Elf64_Sym *symbol;
@@ -130,7 +104,7 @@ static const Elf64_Sym *find(const struct payload_image *image, const struct sym
 		    symbol->st_size > image->text_size - (symbol->st_value - image->text_offset))
 			continue;
 		const char *found = symbols->names + symbol->st_name;
-		if (!strncmp(found, prefix, length) && !strcasecmp(found + length, name))
+		if (!strncmp(found, prefix, length) && !strcmp(found + length, name))
 			return symbol;
 	}
 	return NULL;
@@ -150,7 +124,7 @@ int payload_image_open(struct payload_image *out_image)
 	if (err)
 		return err;
 	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++) {
-		const Elf64_Sym *symbol = find(&image, &symbols, "hi_hook_", functions[i].name);
+		const Elf64_Sym *symbol = find(&image, &symbols, "hi_hook_", hook_table[i].name);
 		if (!symbol)
 			return -EINVAL;
 		image.hook[i] = symbol->st_value;

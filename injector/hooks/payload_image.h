@@ -7,21 +7,8 @@
 #define HI_PAYLOAD_IMAGE_H
 
 #include "hi_wire.h"
+#include "hook_table.h"
 #include "memory.h"
-
-enum gate_class {
-	GATE_ALLOC,
-	GATE_SIZE2,
-	GATE_SIZEARG2,
-	GATE_SIZEARG3,
-	GATE_FREE,
-	GATE_REALLOC,
-	GATE_REALLOC_NULL,
-	GATE_ALWAYS,
-	GATE_INERT,
-	GATE_RESTORE,
-	GATE_CLASS_COUNT
-};
 
 struct payload_image {
 	const uint8_t *file; /* the .so, in this program's read-only data */
@@ -48,7 +35,5 @@ struct payload_image {
 
 /* Parses the embedded image. -EINVAL: the build is broken. */
 must_check int payload_image_open(struct payload_image *out_image);
-/* The gate template that serves a function. */
-enum gate_class gate_class_of(enum hi_function function);
 
 #endif

@@ -17,39 +17,9 @@
 #include "arch.h"
 #include "binding.h"
 #include "elf_segment.h"
+#include "hook_table.h"
 
 #define WORD_BYTES 8u
-
-/* One row per enum hi_function. */
-static const struct {
-	const char *symbol;
-	bool allocator_only; /* hooked only in the object that defines malloc */
-} functions[HI_FUNCTION_COUNT] = {
-#define IN_ANY false
-#define IN_ALLOCATOR true
-#define ROW(id, symbol, kind, where) [HI_FN_##id] = {symbol, IN_##where},
-	HI_FUNCTIONS(ROW)
-#undef ROW
-};
-
-const char *slots_symbol(enum hi_function function)
-{
-	return functions[function].symbol;
-}
-
-/*
- * Throwing operator new, and the function that the hook calls instead, so that no exception passes
- * through the hook. An operator without such a function is not hooked: the hook would have nothing
- * to call. A function of another object will not do, because its blocks may be from elsewhere.
- */
-static const struct {
-	enum hi_function throwing, plain, nothrow;
-} variants_of_new[] = {
-	{HI_FN_NEW, HI_FN_MALLOC, HI_FN_NEW_NOTHROW},
-	{HI_FN_NEW_ARRAY, HI_FN_MALLOC, HI_FN_NEW_ARRAY_NOTHROW},
-	{HI_FN_NEW_ALIGNED, HI_FN_MEMALIGN, HI_FN_NEW_ALIGNED_NOTHROW},
-	{HI_FN_NEW_ARRAY_ALIGNED, HI_FN_MEMALIGN, HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
-};
 
 /*
  * malloc_usable_size is the only function of the target's libraries that the payload calls of its
@@ -89,8 +59,8 @@ static bool is_new_malloc(const struct elf_image *image)
 {
 	remote_addr delete, release, mark;
 
-	if (elf_image_symbol(image, functions[HI_FN_DELETE].symbol, &delete, NULL) ||
-	    elf_image_symbol(image, functions[HI_FN_FREE].symbol, &release, NULL))
+	if (elf_image_symbol(image, hook_table[HI_FN_DELETE].symbol, &delete, NULL) ||
+	    elf_image_symbol(image, hook_table[HI_FN_FREE].symbol, &release, NULL))
 		return false;
 	return delete == release || elf_image_symbol(image, "mallctl", &mark, NULL) == 0;
 }
@@ -111,27 +81,30 @@ void allocator_find_new_handler(const struct elf_images *images, const struct me
 		allocator->new_handler = arch_returned_word(code, getter);
 }
 
+/*
+ * Throwing operator new, and the function that the hook calls instead, so that no exception passes
+ * through the hook. An operator without such a function is not hooked: the hook would have nothing
+ * to call. A function of another object will not do, because its blocks may be from elsewhere.
+ */
 static void find_variants_of_new(struct allocator *allocator)
 {
 	const bool is_malloc = is_new_malloc(allocator->image);
 	remote_addr address;
 
-	for (size_t i = 0; i < sizeof(variants_of_new) / sizeof(variants_of_new[0]); i++) {
-		const enum hi_function throwing = variants_of_new[i].throwing;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		const struct hook *hook = &hook_table[function];
 
-		if (!allocator->original[throwing])
+		if (hook->nothrow == HI_FN_NONE || !allocator->original[function])
 			continue;
-		if (is_malloc &&
-		    !elf_image_symbol(allocator->image, functions[variants_of_new[i].plain].symbol,
-				      &address, NULL))
-			allocator->plain[throwing] = address;
-		else if (!elf_image_symbol(allocator->image,
-					   functions[variants_of_new[i].nothrow].symbol, &address,
-					   NULL))
-			allocator->nothrow[throwing] = address;
+		if (is_malloc && !elf_image_symbol(allocator->image, hook_table[hook->plain].symbol,
+						   &address, NULL))
+			allocator->plain[function] = address;
+		else if (!elf_image_symbol(allocator->image, hook_table[hook->nothrow].symbol,
+					   &address, NULL))
+			allocator->nothrow[function] = address;
 		else
 			/* a wrapper of malloc, most likely, which is hooked itself */
-			allocator->original[throwing] = 0;
+			allocator->original[function] = 0;
 	}
 }
 
@@ -141,7 +114,7 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 {
 	struct allocator allocator = {0};
 	remote_addr address;
-	int err = elf_images_resolve(images, functions[HI_FN_MALLOC].symbol, &address,
+	int err = elf_images_resolve(images, hook_table[HI_FN_MALLOC].symbol, &address,
 				     &allocator.image);
 
 	if (err)
@@ -150,14 +123,14 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct elf_image *image;
 
-		if (elf_images_resolve(images, functions[function].symbol, &address, &image) < 0)
+		if (elf_images_resolve(images, hook_table[function].symbol, &address, &image) < 0)
 			continue;
 		/*
 		 * The rest of the program would not be bound to an object loaded by dlopen, and
 		 * that object may be unloaded.
 		 */
 		if (image == allocator.image ||
-		    (image->is_pinned && !functions[function].allocator_only))
+		    (image->is_pinned && !hook_table[function].allocator_only))
 			allocator.original[function] = address;
 		if (image == allocator.image)
 			allocator.usable_size[function] = usable_size;
@@ -179,13 +152,13 @@ struct scan {
 	size_t capacity;
 };
 
-/* HI_FUNCTION_COUNT if name is not one of HI_FUNCTIONS. */
+/* HI_FN_NONE if name is not one of HI_HOOKS. */
 static enum hi_function function_of(const char *name)
 {
 	int function = 0;
 
-	while (function < HI_FUNCTION_COUNT && (name[0] != functions[function].symbol[0] ||
-						strcmp(name, functions[function].symbol) != 0))
+	while (function < HI_FUNCTION_COUNT && (name[0] != hook_table[function].symbol[0] ||
+						strcmp(name, hook_table[function].symbol) != 0))
 		function++;
 	return (enum hi_function)function;
 }
@@ -208,9 +181,9 @@ enum hi_function slots_function_at(const struct elf_image *image, remote_addr sl
 		const char *name = elf_dynamic_symbol(
 			image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
 
-		return name ? function_of(name) : HI_FUNCTION_COUNT;
+		return name ? function_of(name) : HI_FN_NONE;
 	}
-	return HI_FUNCTION_COUNT;
+	return HI_FN_NONE;
 }
 
 static bool is_in_text(const struct elf_image *image, remote_addr address)
@@ -262,7 +235,7 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 	remote_addr address;
 
 	return image &&
-	       elf_image_symbol(image, functions[slot->function].symbol, &address, NULL) == 0 &&
+	       elf_image_symbol(image, hook_table[slot->function].symbol, &address, NULL) == 0 &&
 	       address == slot->value;
 }
 
@@ -273,7 +246,7 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 static void note_other(struct slots *slots, const struct elf_image *definer,
 		       const struct elf_image *importer, enum hi_function function)
 {
-	if (definer == importer || functions[function].allocator_only)
+	if (definer == importer || hook_table[function].allocator_only)
 		return;
 	for (size_t i = 0; i < slots->other_count; i++)
 		if (slots->other[i] == definer)
@@ -312,8 +285,8 @@ static bool read_slot(const struct scan *scan, const struct elf_image *image,
 		return false;
 	name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info),
 				  &symbol);
-	out_slot->function = name ? function_of(name) : HI_FUNCTION_COUNT;
-	if (out_slot->function == HI_FUNCTION_COUNT)
+	out_slot->function = name ? function_of(name) : HI_FN_NONE;
+	if (out_slot->function == HI_FN_NONE)
 		return false;
 	out_slot->version =
 		elf_dynamic_version(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info));
@@ -449,7 +422,7 @@ int slots_find(const struct elf_images *images, const struct allocator *allocato
 
 	for (int function = 0; !err && function < HI_FUNCTION_COUNT; function++)
 		if (allocator->original[function])
-			err = definitions_find(images, functions[function].symbol,
+			err = definitions_find(images, hook_table[function].symbol,
 					       &scan.definitions[function]);
 	for (size_t i = 0; !err && i < images->count; i++)
 		if (is_scanned(&scan, &images->image[i]))

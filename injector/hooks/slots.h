@@ -3,6 +3,7 @@
  * Directory hooks/: which functions of the target are hooked, where, and which code of the payload
  * takes the call.
  *
+ *   hook_table.h       what is known of each function
  *   slots.h            hooks by the GOT slots that lead to the functions: start here
  *   binding.h          where a slot leads that is not bound yet
  *   entries.h          hooks by the functions' own first instruction
@@ -18,7 +19,7 @@
 /*
  * slots.h - the GOT slots through which a target reaches its allocator.
  *
- * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a name of HI_FUNCTIONS, in every
+ * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a symbol of HI_HOOKS, in every
  * object except ld.so, the vdso and the payload. A slot is taken only if it holds the original (the
  * first definition in link-map order), or if it holds its own object's lazy stub and is certain to
  * be bound to the original. Any other slot (another interposer, a canonical PLT address of a
@@ -77,9 +78,7 @@ struct allocator {
 		[HI_FUNCTION_COUNT];
 	const struct elf_image *image; /* object that defines malloc */
 };
-/* The function's name in symbol tables. */
-const char *slots_symbol(enum hi_function function);
-/* The function that the object refers to with the slot at this address; HI_FUNCTION_COUNT: none. */
+/* The function that the object refers to with the slot at this address; HI_FN_NONE: none. */
 enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot);
 /*
  * Facts about a slot from its object's file. slots_stub_at: the stub that calls the dynamic linker,

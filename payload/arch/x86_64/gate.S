@@ -36,6 +36,7 @@
  * that a signal handler makes in between is counted, too.
  */
 #include "gate_layout.h"
+#include "hi_hooks.h"
 
 #define TO_ORIGINAL_BYTES 6 /* size of the jump with which every entry can end */
 
@@ -335,43 +336,7 @@ hi_hook_\name:
 	.size hi_hook_\name, . - hi_hook_\name
 	.endm
 
-	hook malloc, hook_alloc
-	hook calloc, hook_calloc
-	hook realloc, hook_realloc
-	hook reallocarray, hook_reallocarray
-	hook free, hook_free
-	hook free_sized, hook_free
-	hook free_aligned_sized, hook_free
-	hook cfree, hook_free
-	hook posix_memalign, hook_posix_memalign
-	hook aligned_alloc, hook_alloc_sizearg2
-	hook memalign, hook_memalign
-	hook valloc, hook_alloc
-	hook pvalloc, hook_alloc
-	hook mallocx, hook_alloc
-	hook rallocx, hook_rallocx
-	hook xallocx, hook_xallocx
-	hook dallocx, hook_free
-	hook sdallocx, hook_free
-	hook new, hook_new
-	hook new_array, hook_new
-	hook new_nothrow, hook_alloc
-	hook new_array_nothrow, hook_alloc
-	hook new_aligned, hook_new_aligned
-	hook new_array_aligned, hook_new_aligned
-	hook new_aligned_nothrow, hook_alloc
-	hook new_array_aligned_nothrow, hook_alloc
-	hook delete, hook_free
-	hook delete_array, hook_free
-	hook delete_nothrow, hook_free
-	hook delete_array_nothrow, hook_free
-	hook delete_sized, hook_free
-	hook delete_array_sized, hook_free
-	hook delete_aligned, hook_free
-	hook delete_array_aligned, hook_free
-	hook delete_aligned_nothrow, hook_free
-	hook delete_array_aligned_nothrow, hook_free
-	hook delete_sized_aligned, hook_free
-	hook delete_array_sized_aligned, hook_free
+#define HOOK(number, id, name, symbol, kind, where, nesting, nothrow) hook name, hook_##kind;
+	HI_HOOKS(HOOK)
 
 	.section .note.GNU-stack, "", @progbits

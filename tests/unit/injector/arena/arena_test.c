@@ -321,7 +321,7 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 		CHECK_EQ(target.entry[words.function],
 			 arena_gate(control) + entry * HI_GATE_STRIDE);
 		uint8_t code[HI_GATE_STRIDE];
-		const enum gate_class class = gate_class_of((enum hi_function)words.function);
+		const enum gate_class class = hook_table[words.function].gate;
 		CHECK_EQ(memory_read(&target.victim.memory, target.entry[words.function], code,
 				     sizeof(code)),
 			 0);

@@ -33,17 +33,4 @@ UNIT_TEST(every_gate_class_has_a_template_that_fits)
 	}
 }
 
-UNIT_TEST(functions_have_the_gate_of_their_kind)
-{
-	CHECK_EQ(gate_class_of(HI_FN_MALLOC), GATE_ALLOC);
-	CHECK_EQ(gate_class_of(HI_FN_NEW), GATE_ALLOC);
-	CHECK_EQ(gate_class_of(HI_FN_CALLOC), GATE_SIZE2);
-	CHECK_EQ(gate_class_of(HI_FN_ALIGNED_ALLOC), GATE_SIZEARG2);
-	CHECK_EQ(gate_class_of(HI_FN_POSIX_MEMALIGN), GATE_SIZEARG3);
-	CHECK_EQ(gate_class_of(HI_FN_REALLOC), GATE_REALLOC);
-	CHECK_EQ(gate_class_of(HI_FN_FREE), GATE_FREE);
-	CHECK_EQ(gate_class_of(HI_FN_DELETE_ARRAY_ALIGNED_NOTHROW), GATE_FREE);
-	CHECK_EQ(gate_class_of(HI_FN_DELETE_ARRAY_SIZED_ALIGNED), GATE_FREE);
-}
-
 UNIT_MAIN()

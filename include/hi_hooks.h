@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hi_hooks.h - the functions that are hooked: the one table of all that differs between them.
+ *
+ * The payload makes its hooks from the table (arch/NAME/gate.S, so the macros serve the assembler,
+ * too), the injector its own table of constants (injector/hooks/hook_table.c), and the numbers
+ * stand in the record stream. Rows may be in any order.
+ */
+#ifndef HI_HOOKS_H
+#define HI_HOOKS_H
+
+/*
+ * X(number, id, hook, symbol, kind, where, nesting, nothrow), one row per function:
+ *
+ * number    HI_FN_<id>. The record stream holds it, so it never changes; a new row takes the next.
+ * hook      the payload's hook is hi_hook_<hook>: the id in lower case.
+ * symbol    name in symbol tables. A symbol that an object does not define is not hooked.
+ * kind      what its arguments and its result are: a row of HI_HOOK_KINDS.
+ * where     ANY: hooked in whichever object defines the symbol. ALLOCATOR: only in the object that
+ *           defines malloc (jemalloc, tcmalloc, mimalloc). In any other object such a function is
+ *           a wrapper around malloc, and its blocks would count twice: libstdc++'s operators reach
+ *           malloc through libstdc++'s slot.
+ * nesting   does it call another function of the table that allocates? EXAMINED: as it is called
+ *           often, its code is examined, and what its own code does is all that it does.
+ *           EXAMINED_NULL: the same, and it may jump to malloc for a block of NULL. ASSUMED: it
+ *           may. NONE: it frees.
+ * nothrow   of an operator that throws: the id of its variant that returns NULL instead. Else NONE.
+ */
+#define HI_HOOKS(X)                                                                                \
+	X(0, MALLOC, malloc, "malloc", alloc, ANY, EXAMINED, NONE)                                 \
+	X(1, CALLOC, calloc, "calloc", calloc, ANY, EXAMINED, NONE)                                \
+	X(2, REALLOC, realloc, "realloc", realloc, ANY, EXAMINED_NULL, NONE)                       \
+	X(3, REALLOCARRAY, reallocarray, "reallocarray", reallocarray, ANY, ASSUMED, NONE)         \
+	X(4, FREE, free, "free", free, ANY, NONE, NONE)                                            \
+	X(5, FREE_SIZED, free_sized, "free_sized", free, ANY, NONE, NONE)                          \
+	X(6, FREE_ALIGNED_SIZED, free_aligned_sized, "free_aligned_sized", free, ANY, NONE, NONE)  \
+	X(7, CFREE, cfree, "cfree", free, ANY, NONE, NONE)                                         \
+	X(8, POSIX_MEMALIGN, posix_memalign, "posix_memalign", posix_memalign, ANY, ASSUMED, NONE) \
+	X(9, ALIGNED_ALLOC, aligned_alloc, "aligned_alloc", alloc_sizearg2, ANY, ASSUMED, NONE)    \
+	X(10, MEMALIGN, memalign, "memalign", memalign, ANY, ASSUMED, NONE)                        \
+	X(11, VALLOC, valloc, "valloc", alloc, ANY, ASSUMED, NONE)                                 \
+	X(12, PVALLOC, pvalloc, "pvalloc", alloc, ANY, ASSUMED, NONE)                              \
+	X(13, MALLOCX, mallocx, "mallocx", alloc, ALLOCATOR, EXAMINED, NONE)                       \
+	X(14, RALLOCX, rallocx, "rallocx", rallocx, ALLOCATOR, EXAMINED, NONE)                     \
+	X(15, XALLOCX, xallocx, "xallocx", xallocx, ALLOCATOR, ASSUMED, NONE)                      \
+	X(16, DALLOCX, dallocx, "dallocx", free, ALLOCATOR, NONE, NONE)                            \
+	X(17, SDALLOCX, sdallocx, "sdallocx", free, ALLOCATOR, NONE, NONE)                         \
+	X(18, NEW, new, "_Znwm", new, ALLOCATOR, EXAMINED, NEW_NOTHROW)                            \
+	X(19, NEW_ARRAY, new_array, "_Znam", new, ALLOCATOR, EXAMINED, NEW_ARRAY_NOTHROW)          \
+	X(20, NEW_NOTHROW, new_nothrow, "_ZnwmRKSt9nothrow_t", alloc, ALLOCATOR, EXAMINED, NONE)   \
+	X(21, NEW_ARRAY_NOTHROW, new_array_nothrow, "_ZnamRKSt9nothrow_t", alloc, ALLOCATOR,       \
+	  EXAMINED, NONE)                                                                          \
+	X(22, NEW_ALIGNED, new_aligned, "_ZnwmSt11align_val_t", new_aligned, ALLOCATOR, EXAMINED,  \
+	  NEW_ALIGNED_NOTHROW)                                                                     \
+	X(23, NEW_ARRAY_ALIGNED, new_array_aligned, "_ZnamSt11align_val_t", new_aligned,           \
+	  ALLOCATOR, EXAMINED, NEW_ARRAY_ALIGNED_NOTHROW)                                          \
+	X(24, NEW_ALIGNED_NOTHROW, new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t",      \
+	  alloc, ALLOCATOR, EXAMINED, NONE)                                                        \
+	X(25, NEW_ARRAY_ALIGNED_NOTHROW, new_array_aligned_nothrow,                                \
+	  "_ZnamSt11align_val_tRKSt9nothrow_t", alloc, ALLOCATOR, EXAMINED, NONE)                  \
+	X(26, DELETE, delete, "_ZdlPv", free, ALLOCATOR, NONE, NONE)                               \
+	X(27, DELETE_ARRAY, delete_array, "_ZdaPv", free, ALLOCATOR, NONE, NONE)                   \
+	X(28, DELETE_NOTHROW, delete_nothrow, "_ZdlPvRKSt9nothrow_t", free, ALLOCATOR, NONE, NONE) \
+	X(29, DELETE_ARRAY_NOTHROW, delete_array_nothrow, "_ZdaPvRKSt9nothrow_t", free, ALLOCATOR, \
+	  NONE, NONE)                                                                              \
+	X(30, DELETE_SIZED, delete_sized, "_ZdlPvm", free, ALLOCATOR, NONE, NONE)                  \
+	X(31, DELETE_ARRAY_SIZED, delete_array_sized, "_ZdaPvm", free, ALLOCATOR, NONE, NONE)      \
+	X(32, DELETE_ALIGNED, delete_aligned, "_ZdlPvSt11align_val_t", free, ALLOCATOR, NONE,      \
+	  NONE)                                                                                    \
+	X(33, DELETE_ARRAY_ALIGNED, delete_array_aligned, "_ZdaPvSt11align_val_t", free,           \
+	  ALLOCATOR, NONE, NONE)                                                                   \
+	X(34, DELETE_ALIGNED_NOTHROW, delete_aligned_nothrow,                                      \
+	  "_ZdlPvSt11align_val_tRKSt9nothrow_t", free, ALLOCATOR, NONE, NONE)                      \
+	X(35, DELETE_ARRAY_ALIGNED_NOTHROW, delete_array_aligned_nothrow,                          \
+	  "_ZdaPvSt11align_val_tRKSt9nothrow_t", free, ALLOCATOR, NONE, NONE)                      \
+	X(36, DELETE_SIZED_ALIGNED, delete_sized_aligned, "_ZdlPvmSt11align_val_t", free,          \
+	  ALLOCATOR, NONE, NONE)                                                                   \
+	X(37, DELETE_ARRAY_SIZED_ALIGNED, delete_array_sized_aligned, "_ZdaPvmSt11align_val_t",    \
+	  free, ALLOCATOR, NONE, NONE)
+
+/*
+ * K(kind, gate, plain), one row per kind. The payload's handler of the kind is hook_<kind>
+ * (payload/hooks.h).
+ *
+ * gate      which gate template counts the bytes, hi_gate_<gate>, and in which arguments they are.
+ *           ALLOC: argument 1 is the size; SIZE2: the size is argument 1 times argument 2;
+ *           SIZEARG2, SIZEARG3: the size is argument 2 or 3; FREE: argument 1 is the block;
+ *           REALLOC: argument 1 is the block, argument 2 the size; ALWAYS: anything else, and
+ *           the handler counts.
+ * plain     of operators that throw: the function that the handler calls instead where their blocks
+ *           are interchangeable. Else NONE.
+ */
+#define HI_HOOK_KINDS(K)                                                                          \
+	K(alloc, ALLOC, NONE)             /* (size, ...) */                                       \
+	K(alloc_sizearg2, SIZEARG2, NONE) /* (alignment, size) */                                 \
+	K(calloc, SIZE2, NONE)            /* (count, size) */                                     \
+	K(posix_memalign, SIZEARG3, NONE) /* (&block, alignment, size) */                         \
+	K(memalign, ALWAYS, NONE) /* (alignment, size); it may call aligned_alloc: see payload */ \
+	K(new, ALLOC, MALLOC)     /* (size), throws */                                            \
+	K(new_aligned, ALLOC, MEMALIGN) /* (size, alignment), throws */                           \
+	K(realloc, REALLOC, NONE)       /* (block, size); size 0 frees */                         \
+	K(reallocarray, ALWAYS, NONE)   /* (block, count, size) */                                \
+	K(rallocx, REALLOC, NONE)       /* (block, size, flags) */                                \
+	K(xallocx, ALWAYS, NONE)        /* (block, size, extra, flags) -> real size */            \
+	K(free, FREE, NONE)             /* (block, ...) */
+
+#ifndef __ASSEMBLER__
+
+#define HI_ENUM(number, id, ...) HI_FN_##id = (number),
+#define HI_ONE(...) +1
+#define HI_BIT(number, ...) | 1ull << (number)
+enum hi_function {
+	HI_HOOKS(HI_ENUM) HI_FUNCTION_COUNT = HI_HOOKS(HI_ONE),
+	HI_FN_NONE = HI_FUNCTION_COUNT
+};
+_Static_assert(HI_FUNCTION_COUNT <= 64, "the journal has one bit for each");
+_Static_assert((0 HI_HOOKS(HI_BIT)) == ~0ull >> (64 - HI_FUNCTION_COUNT),
+	       "the numbers are 0 to HI_FUNCTION_COUNT - 1, each once");
+#undef HI_BIT
+#undef HI_ONE
+#undef HI_ENUM
+
+#endif
+
+#endif

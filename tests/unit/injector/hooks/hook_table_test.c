@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* hook_table_test.c - is each row of HI_HOOKS complete, and does it fit what it refers to? */
+#include "hook_table.h"
+
+#include <strings.h>
+
+#include "unit.h"
+
+#define THROWING "_Zn"
+#define NOTHROW "RKSt9nothrow_t"
+
+static const char *const ids[] = {
+#define ID(number, id, ...) [number] = #id,
+	HI_HOOKS(ID)};
+
+static bool is_throwing(const struct hook *hook)
+{
+	return strncmp(hook->symbol, THROWING, strlen(THROWING)) == 0 &&
+	       !strstr(hook->symbol, NOTHROW);
+}
+
+UNIT_TEST(every_row_has_names_of_its_own)
+{
+	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++) {
+		CHECK(hook_table[i].symbol && hook_table[i].symbol[0]);
+		CHECK(strcasecmp(hook_table[i].name, ids[i]) == 0);
+		CHECK(strpbrk(hook_table[i].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == NULL);
+		for (size_t k = 0; k < i; k++) {
+			CHECK(strcmp(hook_table[i].symbol, hook_table[k].symbol) != 0);
+			CHECK(strcmp(hook_table[i].name, hook_table[k].name) != 0);
+		}
+	}
+}
+
+UNIT_TEST(an_operator_that_throws_has_functions_that_do_not)
+{
+	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++) {
+		const struct hook *hook = &hook_table[i];
+		char twin[64];
+
+		if (!is_throwing(hook)) {
+			CHECK_EQ(hook->nothrow, HI_FN_NONE);
+			CHECK_EQ(hook->plain, HI_FN_NONE);
+			continue;
+		}
+		CHECK(hook->nothrow != HI_FN_NONE && hook->plain != HI_FN_NONE);
+		snprintf(twin, sizeof(twin), "%s" NOTHROW, hook->symbol);
+		CHECK(strcmp(hook_table[hook->nothrow].symbol, twin) == 0);
+		CHECK_EQ(hook_table[hook->nothrow].gate, hook->gate);
+		CHECK_EQ(hook_table[hook->nothrow].allocator_only, hook->allocator_only);
+		CHECK(!hook_table[hook->plain].allocator_only);
+		CHECK(hook_table[hook->plain].gate != GATE_FREE);
+	}
+}
+
+UNIT_TEST(operators_are_hooked_in_the_allocator_only)
+{
+	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++)
+		CHECK(strncmp(hook_table[i].symbol, "_Z", 2) != 0 || hook_table[i].allocator_only);
+}
+
+UNIT_TEST(what_frees_and_nothing_else_cannot_nest)
+{
+	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++)
+		CHECK_EQ(hook_table[i].gate == GATE_FREE,
+			 hook_table[i].nesting == HOOK_NESTING_NONE);
+}
+
+/* Only such a function can be served by GATE_REALLOC_NULL. */
+UNIT_TEST(a_block_of_null_is_an_argument_of_realloc_alone)
+{
+	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++)
+		CHECK(hook_table[i].nesting != HOOK_NESTING_EXAMINED_NULL ||
+		      hook_table[i].gate == GATE_REALLOC);
+}
+
+UNIT_TEST(functions_have_the_gate_of_their_kind)
+{
+	CHECK_EQ(hook_table[HI_FN_MALLOC].gate, GATE_ALLOC);
+	CHECK_EQ(hook_table[HI_FN_NEW].gate, GATE_ALLOC);
+	CHECK_EQ(hook_table[HI_FN_CALLOC].gate, GATE_SIZE2);
+	CHECK_EQ(hook_table[HI_FN_ALIGNED_ALLOC].gate, GATE_SIZEARG2);
+	CHECK_EQ(hook_table[HI_FN_POSIX_MEMALIGN].gate, GATE_SIZEARG3);
+	CHECK_EQ(hook_table[HI_FN_REALLOC].gate, GATE_REALLOC);
+	CHECK_EQ(hook_table[HI_FN_FREE].gate, GATE_FREE);
+	CHECK_EQ(hook_table[HI_FN_DELETE_ARRAY_ALIGNED_NOTHROW].gate, GATE_FREE);
+	CHECK_EQ(hook_table[HI_FN_DELETE_ARRAY_SIZED_ALIGNED].gate, GATE_FREE);
+}
+
+/* New functions come after these. */
+UNIT_TEST(numbers_in_recorded_streams_keep_their_meaning)
+{
+	static const char *const recorded[] = {
+		"MALLOC",
+		"CALLOC",
+		"REALLOC",
+		"REALLOCARRAY",
+		"FREE",
+		"FREE_SIZED",
+		"FREE_ALIGNED_SIZED",
+		"CFREE",
+		"POSIX_MEMALIGN",
+		"ALIGNED_ALLOC",
+		"MEMALIGN",
+		"VALLOC",
+		"PVALLOC",
+		"MALLOCX",
+		"RALLOCX",
+		"XALLOCX",
+		"DALLOCX",
+		"SDALLOCX",
+		"NEW",
+		"NEW_ARRAY",
+		"NEW_NOTHROW",
+		"NEW_ARRAY_NOTHROW",
+		"NEW_ALIGNED",
+		"NEW_ARRAY_ALIGNED",
+		"NEW_ALIGNED_NOTHROW",
+		"NEW_ARRAY_ALIGNED_NOTHROW",
+		"DELETE",
+		"DELETE_ARRAY",
+		"DELETE_NOTHROW",
+		"DELETE_ARRAY_NOTHROW",
+		"DELETE_SIZED",
+		"DELETE_ARRAY_SIZED",
+		"DELETE_ALIGNED",
+		"DELETE_ARRAY_ALIGNED",
+		"DELETE_ALIGNED_NOTHROW",
+		"DELETE_ARRAY_ALIGNED_NOTHROW",
+		"DELETE_SIZED_ALIGNED",
+		"DELETE_ARRAY_SIZED_ALIGNED",
+	};
+
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++)
+		CHECK(strcmp(ids[i], recorded[i]) == 0);
+}
+
+UNIT_MAIN()
