@@ -4,7 +4,8 @@
  * takes the call.
  *
  *   hook_table.h       what is known of each function
- *   slots.h            hooks by the GOT slots that lead to the functions: start here
+ *   allocator.h        where the target has these functions: start here
+ *   slots.h            hooks by the GOT slots that lead to them
  *   binding.h          where a slot leads that is not bound yet
  *   entries.h          hooks by the functions' own first instruction
  *   nesting.h          which of them call others, so that no block is counted twice
@@ -19,17 +20,16 @@
 /*
  * slots.h - the GOT slots through which a target reaches its allocator.
  *
- * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a symbol of HI_HOOKS, in every
- * object except ld.so, the vdso and the payload. A slot is taken only if it holds the original (the
- * first definition in link-map order), or if it holds its own object's lazy stub and is certain to
- * be bound to the original. Any other slot (another interposer, a canonical PLT address of a
- * non-PIE program) is counted and left alone. Nothing here writes.
+ * R_*_JUMP_SLOT, R_*_GLOB_DAT and R_*_64 relocations against a symbol of HI_HOOKS, in every object
+ * except ld.so, the vdso and the payload. A slot is taken only if it holds the original
+ * (allocator.h), or if it holds its own object's lazy stub and is certain to be bound to the
+ * original. Any other slot (another interposer, a canonical PLT address of a non-PIE program) is
+ * counted and left alone. Nothing here writes.
  */
 #ifndef HI_SLOTS_H
 #define HI_SLOTS_H
 
-#include "elf_images.h"
-#include "hi_wire.h"
+#include "allocator.h"
 
 struct slot {
 	remote_addr address;
@@ -57,27 +57,6 @@ struct slots {
 	size_t foreign;
 };
 
-/*
- * The originals by function. 0 = this target has no such function, or it must not be hooked
- * (libstdc++'s operators).
- */
-struct allocator {
-	remote_addr original[HI_FUNCTION_COUNT];
-	/*
-	 * For throwing operator new. plain: malloc or memalign, where their blocks are
-	 * interchangeable; else the nothrow variant. 0 = there is none.
-	 */
-	remote_addr plain[HI_FUNCTION_COUNT], nothrow[HI_FUNCTION_COUNT];
-	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
-	remote_addr new_handler;
-	remote_addr usable_size
-		/*
-		 * malloc_usable_size of the object that defines malloc and the function; 0 = it has
-		 * none, or none that may be called
-		 */
-		[HI_FUNCTION_COUNT];
-	const struct elf_image *image; /* object that defines malloc */
-};
 /* The function that the object refers to with the slot at this address; HI_FN_NONE: none. */
 enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot);
 /*
@@ -88,11 +67,6 @@ enum hi_function slots_function_at(const struct elf_image *image, remote_addr sl
  */
 remote_addr slots_stub_at(const struct elf_image *image, remote_addr slot);
 bool slots_is_relro(const struct elf_image *image, remote_addr slot);
-/* -ENOENT: nothing in the link map defines malloc. */
-must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
-/* Fills in allocator->new_handler, if it can be determined. */
-void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory,
-				struct allocator *allocator);
 
 /*
  * ignore_lo/hi: range of gate addresses that the injector has already written. Slots that lead

@@ -8,7 +8,6 @@
 #include "slots.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <malloc.h>
 
 #include "hook_table.h"
@@ -54,60 +53,15 @@ static const struct slot *program_slot(const struct view *view, enum hi_function
 	return NULL;
 }
 
-UNIT_TEST(originals_are_what_dlsym_finds)
-{
-	struct view view = view_open();
-
-	CHECK_EQ(view.allocator.original[HI_FN_MALLOC], address_of(dlsym(RTLD_DEFAULT, "malloc")));
-	CHECK_EQ(view.allocator.original[HI_FN_FREE], address_of(dlsym(RTLD_DEFAULT, "free")));
-	CHECK_EQ(view.allocator.original[HI_FN_POSIX_MEMALIGN],
-		 address_of(dlsym(RTLD_DEFAULT, "posix_memalign")));
-	CHECK_EQ(elf_images_find(&view.own.images, view.allocator.original[HI_FN_MALLOC]) -
-			 view.allocator.image,
-		 0);
-	CHECK_EQ(view.allocator.original[HI_FN_MALLOCX], 0);
-	view_close(&view);
-}
-
-UNIT_TEST(operators_of_another_object_are_not_hooked)
+UNIT_TEST(no_slot_leads_to_operators_of_another_object)
 {
 	CHECK(dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL) != NULL);
 	struct view view = view_open();
 
 	if (elf_image_symbol(view.allocator.image, "_Znwm", &(remote_addr){0}, NULL) == 0)
 		SKIP("the allocator of this build defines them itself");
-	CHECK_EQ(view.allocator.original[HI_FN_NEW], 0);
-	CHECK_EQ(view.allocator.nothrow[HI_FN_NEW], 0);
-	CHECK_EQ(view.allocator.original[HI_FN_DELETE], 0);
 	for (size_t i = 0; i < view.slots.count; i++)
 		CHECK(!hook_table[view.slots.slot[i].function].allocator_only);
-	view_close(&view);
-}
-
-/*
- * Where the C++ library keeps it is known by code of the library, and only while that is certain to
- * stay.
- */
-UNIT_TEST(the_new_handler_is_where_the_library_reads_it)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL);
-	void *(*set)(void *) =
-		(void *(*)(void *))(uintptr_t)dlsym(library, "_ZSt15set_new_handlerPFvvE");
-	static char handler;
-	struct view view = view_open();
-
-	CHECK(set != NULL);
-	set(&handler);
-	for (size_t i = 0; i < view.own.images.count; i++)
-		view.own.images.image[i].is_pinned = false;
-	allocator_find_new_handler(&view.own.images, &view.own.memory, &view.allocator);
-	CHECK_EQ(view.allocator.new_handler, 0);
-	for (size_t i = 0; i < view.own.images.count; i++)
-		view.own.images.image[i].is_pinned = true;
-	allocator_find_new_handler(&view.own.images, &view.own.memory, &view.allocator);
-	CHECK(view.allocator.new_handler != 0);
-	CHECK(*(void **)(uintptr_t)view.allocator.new_handler == &handler);
-	set(NULL);
 	view_close(&view);
 }
 
@@ -219,17 +173,6 @@ UNIT_TEST(lazy_slots_of_an_object_bound_elsewhere_are_left_alone)
 	CHECK(slots.foreign > view.slots.foreign);
 	slots_close(&slots);
 	view_close(&view);
-}
-
-UNIT_TEST(a_program_without_libc_has_no_allocator)
-{
-	struct own own = own_open();
-	struct allocator allocator;
-
-	for (size_t i = 0; i < own.images.count; i++)
-		own.images.image[i].link_order = own.images.image[i].is_main ? 0 : -1;
-	CHECK_EQ(allocator_find(&own.images, &allocator), -ENOENT);
-	own_close(&own);
 }
 
 UNIT_MAIN()
