@@ -9,8 +9,8 @@
  *   receipt.h          what a detach did, as it is printed
  *   quiesce.h          waits until no thread is in the payload; stale_frames.h: clears counts of
  *                      threads that ended there
- *   escaped.h          finds and replaces copies of gate addresses; doubts.h: copies that nobody
- *                      can be certain of
+ *   escaped.h          finds copies of gate addresses; escaped_fix_up.h: replaces them; doubts.h:
+ *                      copies that nobody can be certain of
  *   watch.h            while attached: libraries that come and go
  *   refusal.h          what an error of attach means to the user
  *

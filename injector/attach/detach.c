@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "code_swap.h"
-#include "escaped.h"
+#include "escaped_fix_up.h"
 #include "heir.h"
 #include "stale_frames.h"
 #include "memory_sharers.h"

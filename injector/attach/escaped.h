@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * escaped.h - copies of gate addresses that the target made while attached (`ops->free = free`):
- * finds them in its memory and registers and replaces them by the originals.
+ * finds them in its memory. escaped_fix_up.h replaces them by the originals.
  *
  * The search reads every page of private memory that the target has written to, including
  * inaccessible ones. It does not touch pages that the target never touched. Of shared memory and of
  * files that are mapped shared it reads what is in the target's own page tables, up to a limit: a
  * buffer pool of many gigabytes holds no function pointers, as they mean nothing to another
  * program. Files are not written to: a copy there is only counted. Copies that are not aligned
- * words are only counted, too (doubts.h). The target runs during the search. Fixing up happens
- * while all threads are stopped: a word that held a copy a microsecond ago may be a return address
- * by now, on a stack in use or in memory that was freed and allocated again.
+ * words are only counted, too (doubts.h). The target runs during the search.
  */
 #ifndef HI_ESCAPED_H
 #define HI_ESCAPED_H
@@ -18,7 +16,6 @@
 #include "doubts.h"
 #include "hi_wire.h"
 #include "procfs.h"
-#include "tracee.h"
 
 struct escaped_target {
 	pid_t pid;
@@ -52,37 +49,15 @@ struct escaped_pointers {
 	struct doubts doubts;
 };
 
-/*
- * Registers of stopped threads. changed: held copies and now hold the originals. doubtful: copies
- * that cannot be fixed up.
- */
-struct fixed_registers {
-	size_t changed, doubtful;
-};
-
-struct fixed_up {
-	size_t words;
-	struct fixed_registers registers;
-};
-
 /* Searches all memory once. Free the result with escaped_pointers_close. */
 must_check int escaped_find(const struct escaped_target *target,
 			    struct escaped_pointers *out_copies);
 void escaped_pointers_close(struct escaped_pointers *copies);
 
-/*
- * Stops all threads and fixes up the listed words that still hold copies, and all registers. Adds
- * to *result. -EAGAIN: some thread did not stop; all threads run as before.
- */
-must_check int escaped_fix_up(const struct escaped_target *target,
-			      const struct escaped_pointers *copies, struct fixed_up *result);
-
-/*
- * Fixes up the registers of one stopped thread, including vector registers. out_regs: the registers
- * as they are now. Adds to *fixed_up.
- */
-must_check int escaped_fix_up_registers(const struct escaped_target *target,
-					const struct tracee *tracee, struct arch_regs *out_regs,
-					struct fixed_registers *fixed_up);
+/* Is the value the address of a gate entry? Then out_entry is its number. */
+bool escaped_is_gate_entry(const struct escaped_target *target, uint64_t value,
+			   unsigned *out_entry);
+/* Is the value a copy, plain or disguised? Then out_value is its replacement. */
+bool escaped_is_copy(const struct escaped_target *target, uint64_t value, uint64_t *out_value);
 
 #endif

@@ -19,7 +19,7 @@
 #ifndef HI_QUIESCE_H
 #define HI_QUIESCE_H
 
-#include "escaped.h"
+#include "escaped_fix_up.h"
 #include "stackwalk.h"
 
 struct quiesce_target {

@@ -3,7 +3,7 @@
  * escaped: copies of gate addresses in a child's data, heap, stack, large, shared and sealed
  * mappings, in disguise too, are fixed up; look-alikes and untouched pages are not.
  */
-#include "escaped.h"
+#include "escaped_fix_up.h"
 
 #include "stop_world.h"
 
