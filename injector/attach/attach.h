@@ -6,6 +6,7 @@
  *   attach.h           the steps of an attach: enter here; attachment.h: what an attach holds
  *   detach.h           the steps back; recover.h: the same after an injector that died; heir.h: for
  *                      a process that took over the memory of one that exited
+ *   restore.h          writes code and slots back
  *   receipt.h          what a detach did, as it is printed
  *   quiesce.h          waits until no thread is in the payload; stale_frames.h: clears counts of
  *                      threads that ended there

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "code_swap.h"
 #include "escaped_fix_up.h"
 #include "heir.h"
-#include "stale_frames.h"
 #include "memory_sharers.h"
 #include "quiesce.h"
+#include "restore.h"
 #include "snapshot.h"
+#include "stale_frames.h"
 #include "stop_world.h"
 
 /* long: a thread that gets no CPU does not get out either; nothing waits for us meanwhile */
@@ -31,8 +31,6 @@
  * hundreds of looks
  */
 #define BORROW_DEADLINE_MS 30000
-/* a vfork parent, or a thread in state D: retried until then, while no thread is held */
-#define STOP_WORLD_DEADLINE_MS 10000
 /*
  * at least so much of the allowance for stops of all threads is left to detach: even if the session
  * used it up, changes must be undone
@@ -40,16 +38,11 @@
 #define STOP_WORLD_ALLOWED_MS 1000
 #define ROUNDS_MAX 16
 
-/* Names the thread or program that prevented a failed step, if any is known. */
-static void name_obstacle(struct receipt *receipt, pid_t pid, bool world_stopped)
+/* Names the thread that prevented a failed step, if one is in state D. */
+static void name_blocked(struct receipt *receipt, pid_t pid)
 {
-	const struct stop_world_account account = stop_world_account();
-	if (receipt->obstacle[0])
-		return;
-	if (world_stopped)
-		memcpy(receipt->obstacle, account.obstacle, sizeof(receipt->obstacle));
 	struct memory_threads threads;
-	if (world_stopped || memory_threads_list(pid, &threads))
+	if (receipt->obstacle[0] || memory_threads_list(pid, &threads))
 		return;
 	for (size_t i = 0; i < threads.count && !receipt->obstacle[0]; i++)
 		if (blocked_state(threads.thread[i].pid, threads.thread[i].tid) == 'D')
@@ -271,112 +264,6 @@ static void compare(const struct attachment *attachment, struct receipt *receipt
 	receipt->is_clean = !err && !receipt->own_mappings_left;
 }
 
-static int restore_unloadable(void *context)
-{
-	struct unload *unload = context;
-	const struct patcher patcher = patcher_for_stopped(&unload->attachment->memory);
-	return journal_restore(unload->attachment->control, &patcher, JOURNAL_UNLOADABLE,
-			       &unload->receipt->slots);
-}
-
-/* Restores slots of libraries that may be unloaded while the injector writes (journal.h). */
-static int restore_world_stopped(struct attachment *attachment, struct receipt *receipt)
-{
-	uint64_t held_ns;
-	if (!journal_left(attachment->control, JOURNAL_UNLOADABLE))
-		return 0;
-	const int err =
-		stop_world_wait(attachment->pid, STOP_WORLD_SLOTS, restore_unloadable,
-				&(struct unload){.attachment = attachment, .receipt = receipt},
-				STOP_WORLD_DEADLINE_MS, &held_ns);
-	if (err == -EAGAIN)
-		name_obstacle(receipt, attachment->pid, true);
-	return err;
-}
-
-/* Restores slots first: a call that no longer goes through the gate needs no bypass. */
-static int restore_pinned(const struct patcher *patcher, void *context)
-{
-	struct unload *unload = context;
-	const int restored = journal_restore(unload->attachment->control, patcher, JOURNAL_PINNED,
-					     &unload->receipt->slots);
-	const int bypassed =
-		arena_bypass(unload->attachment->control, &unload->attachment->memory, patcher);
-	return restored ? restored : bypassed;
-}
-
-static int restore_slots(struct attachment *attachment, struct receipt *receipt)
-{
-	const struct live_patch_target target = attachment_patch_target(attachment);
-	receipt->slots.written = journal_left(attachment->control, JOURNAL_PINNED) +
-				 journal_left(attachment->control, JOURNAL_UNLOADABLE);
-	struct live_patch_held held;
-	const int pinned = live_patch_do(
-		&target, restore_pinned,
-		&(struct unload){.attachment = attachment, .receipt = receipt}, &held);
-	if (held.one_ns > receipt->restore_stop_ns)
-		receipt->restore_stop_ns = held.one_ns;
-	if (pinned == -EAGAIN)
-		name_obstacle(receipt, attachment->pid, true);
-	const int unloadable = restore_world_stopped(attachment, receipt);
-	return pinned ? pinned : unloadable;
-}
-
-static int undo_code(void *context)
-{
-	struct attachment *attachment = ((struct unload *)context)->attachment;
-	struct receipt *receipt = ((struct unload *)context)->receipt;
-	struct remote remote;
-	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets,
-			      BORROW_DEADLINE_MS);
-	if (err)
-		return err;
-	err = code_swap_undo(attachment->control, &remote);
-	const int closed = remote_close(&remote);
-	receipt->restore_stop_ns = remote.stopped_ns;
-	return err ? err : closed;
-}
-
-/*
- * Restores the code of hooked functions. Code that another program has changed meanwhile (a
- * breakpoint) is left alone: which bytes appear when the breakpoint is removed cannot be known, and
- * they may well lead to the gate.
- */
-static int restore_code(struct attachment *attachment, struct receipt *receipt)
-{
-	receipt->functions = journal_functions(attachment->control);
-	/* whatever the journal says: the target may have overwritten it */
-	if (!attachment->control->code[0].size)
-		return 0;
-	if (attachment->images.count == 0 && attachment_read_images(attachment))
-		return -EIO;
-	switch (code_swap_look(attachment->control, &attachment->memory, &attachment->images)) {
-	case CODE_ORIGINAL:
-		break;
-	case CODE_CHANGED: {
-		const int err = tracee_worker(
-			undo_code, &(struct unload){.attachment = attachment, .receipt = receipt});
-		if (err)
-			return err;
-		/*
-		 * Check the result: if a jump were left, unmapping its destination would crash the
-		 * target.
-		 */
-		if (code_swap_look(attachment->control, &attachment->memory, &attachment->images) !=
-		    CODE_ORIGINAL)
-			return -EIO;
-		break;
-	}
-	case CODE_FOREIGN:
-		snprintf(receipt->obstacle, sizeof(receipt->obstacle),
-			 "somebody has a breakpoint, or a probe (perf, bpftrace), in the "
-			 "allocator's code");
-		return -ETXTBSY;
-	}
-	receipt->functions_restored = receipt->functions;
-	return 0;
-}
-
 /* 1. and 2.: Disarms the gate and restores code and slots, so that no thread newly comes in. */
 static int restore_program(struct attachment *attachment, struct receipt *receipt)
 {
@@ -387,8 +274,8 @@ static int restore_program(struct attachment *attachment, struct receipt *receip
 	int disarmed = receipt_fail(receipt, "disarming the gate",
 				    arena_disarm(control, &attachment->memory));
 	(void)!find_gadgets(attachment); /* if this fails, all threads are stopped instead of one */
-	const int code =
-		receipt_fail(receipt, "restoring its functions", restore_code(attachment, receipt));
+	const int code = receipt_fail(receipt, "restoring its functions",
+				      restore_code(attachment, BORROW_DEADLINE_MS, receipt));
 	const int restored =
 		receipt_fail(receipt, "restoring GOT slots", restore_slots(attachment, receipt));
 	control->phase = HI_PHASE_RESTORED;
@@ -444,7 +331,7 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 				   tracee_worker(unload, &(struct unload){.attachment = attachment,
 									  .receipt = &receipt}));
 	if (err == -EAGAIN || err == -EBUSY)
-		name_obstacle(&receipt, attachment->pid, false);
+		name_blocked(&receipt, attachment->pid);
 	receipt.is_unhooked = attachment->unloadable_missed;
 	receipt.held = held_so_far();
 	receipt.world_stops = stop_world_account();

@@ -13,6 +13,12 @@ int receipt_fail(struct receipt *receipt, const char *step, int err)
 	return err;
 }
 
+void receipt_note_obstacle(struct receipt *receipt, const char obstacle[BLOCKED_TEXT])
+{
+	if (!receipt->obstacle[0])
+		memcpy(receipt->obstacle, obstacle, sizeof(receipt->obstacle));
+}
+
 bool receipt_has_doubts(const struct receipt *receipt)
 {
 	return receipt->copies_in_files > 0 || receipt->copies_too_many || receipt->swapped > 0 ||

@@ -67,6 +67,8 @@ struct receipt {
  * was being done. Returns err.
  */
 int receipt_fail(struct receipt *receipt, const char *step, int err);
+/* Notes what prevented that step, if that is not known yet; "" is nothing. */
+void receipt_note_obstacle(struct receipt *receipt, const char obstacle[BLOCKED_TEXT]);
 /*
  * May a pointer to the gate be left? Copies stay that cannot be fixed up, or memory or registers
  * could not be searched for them. Then the gate has to stay, inert.

@@ -17,6 +17,15 @@ UNIT_TEST(the_first_failure_is_kept)
 	CHECK(strcmp(receipt.failed_step, "restoring GOT slots") == 0);
 }
 
+UNIT_TEST(the_first_obstacle_is_kept)
+{
+	struct receipt receipt = {0};
+	receipt_note_obstacle(&receipt, (const char[BLOCKED_TEXT]){""});
+	receipt_note_obstacle(&receipt, (const char[BLOCKED_TEXT]){"thread 7 waits"});
+	receipt_note_obstacle(&receipt, (const char[BLOCKED_TEXT]){"thread 8 waits"});
+	CHECK(strcmp(receipt.obstacle, "thread 7 waits") == 0);
+}
+
 UNIT_TEST(whatever_may_lead_to_the_gate_is_a_doubt)
 {
 	CHECK(!receipt_has_doubts(&(struct receipt){.fixed_words = 1, .fixed_registers = 1}));
