@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,24 +21,8 @@
 #include "arena_reserve.h"
 #include "code_swap.h"
 #include "fault.h"
+#include "kernel_flags.h"
 #include "target_memfd.h"
-
-#ifndef MFD_NOEXEC_SEAL
-/*
- * Linux 6.3: the file cannot be executed, though it can be mapped as code; all that
- * vm.memfd_noexec=2 allows
- */
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18
-#endif
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
 
 /* the stacks part is allocated in so many steps, each when the last one is half full */
 #define STACKS_STEPS 64

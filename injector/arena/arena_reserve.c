@@ -7,11 +7,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "kernel_flags.h"
 #include "procfs.h"
-
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
 
 #define PIECE_BYTES (64ull << 10)
 #define PRIVATE_FLAGS ((uint64_t)(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED))

@@ -8,13 +8,7 @@
 #include <sys/syscall.h>
 
 #include "elf_segment.h"
-
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-#ifndef MADV_DONTNEED_LOCKED
-#define MADV_DONTNEED_LOCKED 24
-#endif
+#include "kernel_flags.h"
 
 #define WORD 8u
 

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel_flags.h"
 #include "target_memfd.h"
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 int payload_file_close(struct remote *remote, int fd)
 {
