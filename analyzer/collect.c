@@ -161,7 +161,7 @@ static double unsampled_bound(const struct profile_meta *meta)
 	for (uint64_t i = 0; i < meta->change_count && i < PROFILE_CHANGES_MAX; i++)
 		if (meta->change[i].interval > interval)
 			interval = meta->change[i].interval;
-	return interval > 1 ? 3.0 * (double)interval : 0;
+	return interval > HI_INTERVAL_EXACT ? 3.0 * (double)interval : 0;
 }
 
 static void print_total(const struct profile *profile, bool inuse, FILE *out)

@@ -57,7 +57,8 @@ static const struct command commands[] = {
 	 "exits; each time the files are written.\n"
 	 "\n"
 	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
-	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M (default 512K); 1 "
+	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M "
+	 "(default " HI_INTERVAL_DEFAULT_TEXT "); 1 "
 	 "= every allocation, exact\n"
 	 "      --every TIME       write a profile of what there is so far each so often, besides "
 	 "that of the end: 30s, 5m; their numbers\n"
@@ -355,7 +356,7 @@ static int run_attach(int argc, char **argv)
 	if (options.budget_ppm == BUDGET_UNSET)
 		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;
 	if (!options.interval)
-		options.interval = ARENA_INTERVAL;
+		options.interval = HI_INTERVAL_DEFAULT;
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 

@@ -77,7 +77,7 @@ static void raise_descriptor_limit(void)
 /* Whether every free is recorded, and so no live set is kept. */
 static bool records_all_frees(const struct session_options *options)
 {
-	return options->interval == 1 && !options->budget_ppm && !options->live_max;
+	return options->interval == HI_INTERVAL_EXACT && !options->budget_ppm && !options->live_max;
 }
 
 /* HI_EXIT_OK: the attachment holds what preflight has read, and the caller must close it. */

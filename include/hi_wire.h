@@ -70,6 +70,7 @@
 #include <stdint.h>
 
 #include "hi_hooks.h"
+#include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
 #define HI_WIRE_VERSION 13u
@@ -784,7 +785,7 @@ struct hi_control {
 	uint64_t heartbeat __attribute__((aligned(HI_PAGE_BYTES)));
 	/* cycles of silence after which the payload disarms itself; 0 = never */
 	uint64_t deadman_cycles;
-	uint64_t interval; /* mean bytes between samples as asked for; 1 = every allocation */
+	uint64_t interval; /* mean bytes between samples as asked for; see hi_interval.h */
 	/* address of the upper end of the main thread's stack, 0 = not known */
 	uint64_t main_stack;
 	uint32_t current_regions;   /* index into regions[] */

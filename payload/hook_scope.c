@@ -27,7 +27,7 @@ void hook_scope_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64
 	const struct hi_control *control = (const struct hi_control *)state->control;
 	uint32_t interval_shift = __atomic_load_n(&control->interval_shift, __ATOMIC_RELAXED);
 	uint64_t interval = control->interval << (interval_shift & 63);
-	bool is_exact = interval <= 1;
+	bool is_exact = interval <= HI_INTERVAL_EXACT;
 
 	slot->interval_shift = (uint16_t)interval_shift;
 	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);

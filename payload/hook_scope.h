@@ -174,8 +174,8 @@ __attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_s
 	scope->event.is_alone = slot && thread_slot_is_alone(slot, thread);
 	scope->event.cycles = 0;
 	scope->call = call;
-	scope->is_exact =
-		__atomic_load_n(&hook_scope_control(scope)->interval, __ATOMIC_RELAXED) <= 1;
+	scope->is_exact = __atomic_load_n(&hook_scope_control(scope)->interval, __ATOMIC_RELAXED) <=
+			  HI_INTERVAL_EXACT;
 	if (!scope->event.is_alone)
 		hook_scope_begin_as_guest(scope);
 	slot = scope->event.slot;

@@ -36,7 +36,9 @@ static struct profile_row seen_by_others(const struct profile_row *row, uint64_t
 	if (row->key.interval == nominal || size <= 0)
 		return seen;
 	const double all = nominal <= 1 ? 1 : -expm1(-size / (double)nominal),
-		     ours = row->key.interval <= 1 ? 1 : -expm1(-size / (double)row->key.interval);
+		     ours = row->key.interval <= HI_INTERVAL_EXACT
+				    ? 1
+				    : -expm1(-size / (double)row->key.interval);
 	seen.alloc_count =
 		(uint64_t)fmin(fmax(round((double)row->alloc_count * all / ours), 1), COUNT_MAX);
 	seen.inuse_count = (uint64_t)fmin(round((double)row->inuse_count * all / ours),

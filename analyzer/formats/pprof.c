@@ -342,7 +342,7 @@ static void put_comments(struct pprof *pprof)
 	if (meta->is_scaled)
 		put_comment(pprof, "figures as told by the file that was read; how sure they are "
 				   "is not known");
-	else if (meta->interval <= 1)
+	else if (meta->interval <= HI_INTERVAL_EXACT)
 		put_comment(pprof, "every allocation counted: exact");
 	else
 		put_comment(pprof,

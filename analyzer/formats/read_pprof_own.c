@@ -64,7 +64,8 @@ static void read_rate(const char *text, struct profile_meta *meta)
 
 	if (!scan_number(&text, 10, &interval) || !skip_text(&text, " bytes, ") ||
 	    !scan_number(&text, 10, &samples) || !skip_text(&text, " samples, ") ||
-	    !scan_number(&text, 10, &dropped) || interval <= 1 || interval > INT64_MAX)
+	    !scan_number(&text, 10, &dropped) || interval <= HI_INTERVAL_EXACT ||
+	    interval > INT64_MAX)
 		return;
 	meta->interval = interval;
 	meta->samples = samples;
@@ -133,7 +134,7 @@ static uint64_t sampled(uint64_t estimate, double share)
 
 static bool is_estimate(const struct profile_row *row)
 {
-	return row->key.interval > 1;
+	return row->key.interval > HI_INTERVAL_EXACT;
 }
 
 static void take_back_part(struct part *part, double alloc_share, double inuse_share)

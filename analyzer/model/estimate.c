@@ -57,7 +57,7 @@ static struct estimate estimate_sized(uint64_t count, double size, uint64_t inte
 	 * No point falls into a block of 0 bytes. A file that reports such blocks has counted them,
 	 * not sampled them.
 	 */
-	if (interval <= 1 || size <= 0)
+	if (interval <= HI_INTERVAL_EXACT || size <= 0)
 		return (struct estimate){.value = (double)count * each, .samples = (double)count};
 	probability = -expm1(-size / rate);
 	weight = each / probability;
@@ -80,8 +80,9 @@ static double weight_of(const struct profile_row *row)
 {
 	const double size = (double)row->alloc_bytes / (double)row->alloc_count;
 
-	return row->key.interval <= 1 || size <= 0 ? 1
-						   : -1 / expm1(-size / (double)row->key.interval);
+	return row->key.interval <= HI_INTERVAL_EXACT || size <= 0
+		       ? 1
+		       : -1 / expm1(-size / (double)row->key.interval);
 }
 
 static void add_details(const struct profile *profile, const struct profile_row *row,

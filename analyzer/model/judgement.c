@@ -80,7 +80,8 @@ static struct amounts amounts_of(const struct profile *profile)
 			      in_use = estimate_total(profile, INUSE_SPACE);
 	const uint64_t interval =
 		profile->row_count ? coarsest_interval(profile) : profile->meta.interval;
-	const double unseen = interval > 1 ? UNSEEN_INTERVALS * (double)interval : 0;
+	const double unseen =
+		interval > HI_INTERVAL_EXACT ? UNSEEN_INTERVALS * (double)interval : 0;
 	struct amounts amounts;
 	double low;
 
@@ -99,7 +100,7 @@ static struct amounts amounts_of(const struct profile *profile)
 static int judge_missed(struct profile *profile)
 {
 	const struct profile_meta *meta = &profile->meta;
-	const bool is_sampled = coarsest_interval(profile) > 1;
+	const bool is_sampled = coarsest_interval(profile) > HI_INTERVAL_EXACT;
 	const uint64_t missed = meta->missed_frees > meta->dropped_frees
 					? meta->missed_frees - meta->dropped_frees
 					: 0;

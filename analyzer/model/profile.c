@@ -40,8 +40,9 @@ uint32_t profile_coarse_size_class(uint64_t bytes)
 
 uint32_t profile_read_size_class(uint64_t mean_bytes, uint64_t interval)
 {
-	return interval == 1 && mean_bytes <= UINT32_MAX ? (uint32_t)mean_bytes
-							 : profile_size_class(mean_bytes);
+	return interval == HI_INTERVAL_EXACT && mean_bytes <= UINT32_MAX
+		       ? (uint32_t)mean_bytes
+		       : profile_size_class(mean_bytes);
 }
 
 int profile_open(struct profile *profile)

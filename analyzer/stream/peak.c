@@ -10,7 +10,7 @@ double peak_weight(struct peak *peak, uint64_t bytes, uint64_t interval)
 {
 	struct peak_weight *known;
 
-	if (interval <= 1)
+	if (interval <= HI_INTERVAL_EXACT)
 		return (double)bytes;
 	known = &peak->known[(bytes ^ interval << 20) * WEIGHT_HASH >>
 			     (64 - __builtin_ctz(PEAK_WEIGHTS))];

@@ -26,7 +26,6 @@
  * do not hold cost the program time, too
  */
 #define SIZES_MANY 32u
-#define EXACT 1u /* the interval at which every allocation is counted */
 /* HI_END_BAD_FRAME of hi_wire.h: the stack is not complete; no more is known */
 #define END_UNKNOWN 4u
 /* the frame of a stack without frames: the text format cannot say "none" */
@@ -200,7 +199,7 @@ void replay_credit(struct replay *replay, struct live_block *block, uint16_t end
 uint32_t replay_size_class(struct replay *replay, uint32_t stack, uint64_t bytes, uint64_t interval)
 {
 	const struct interned_stack *interned =
-		interval == EXACT ? stack_ids_get(&replay->stack_ids, stack) : NULL;
+		interval == HI_INTERVAL_EXACT ? stack_ids_get(&replay->stack_ids, stack) : NULL;
 
 	return interned && interned->sizes >= SIZES_MANY ? profile_coarse_size_class(bytes)
 							 : profile_size_class(bytes);

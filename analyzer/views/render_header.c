@@ -130,7 +130,7 @@ static void print_window(const struct profile *profile, FILE *out)
 		fprintf(out, "figures as told by the file, which does not say how sure they are\n");
 		return;
 	}
-	if (meta->interval > 1)
+	if (meta->interval > HI_INTERVAL_EXACT)
 		fprintf(out, "one sample per %s",
 			hi_format_bytes((double)meta->interval, text, sizeof(text)));
 	else
@@ -235,7 +235,7 @@ static void print_peak(const struct profile_meta *meta, enum sample_type type,
 	if (!meta->peak_inuse_bytes || meta->filters || total->base > 0)
 		return;
 	fprintf(out, "Peak: %s%s in use at %.1fs\n",
-		meta->interval > 1 || meta->change_count ? "about " : "",
+		meta->interval > HI_INTERVAL_EXACT || meta->change_count ? "about " : "",
 		render_value(most, INUSE_SPACE, text), (double)meta->peak_ns / 1e9);
 }
 

@@ -62,7 +62,6 @@ struct arena {
 	uint8_t *kept;
 };
 
-#define ARENA_INTERVAL (512u << 10) /* default mean bytes between samples */
 /* Default room for live samples. */
 #define ARENA_LIVE_MAX (256u << 10)
 #define ARENA_LIVE_MAX_EXACT (10u << 20)

@@ -77,7 +77,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.unforked = 1,
 	};
 	int err = memory_write(memory, at, &state, sizeof(state));
-	return err || control->interval > 1
+	return err || control->interval > HI_INTERVAL_EXACT
 		       ? err
 		       : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
 }

@@ -24,9 +24,9 @@ static uint64_t whole_pages(uint64_t bytes)
  */
 static uint64_t ring_bytes(uint64_t interval)
 {
-	if (interval <= 1024)
+	if (interval <= HI_INTERVAL_DENSE_MAX)
 		return 128u << 20;
-	return interval < (256u << 10) ? 8u << 20 : 2u << 20;
+	return interval < HI_INTERVAL_SPARSE ? 8u << 20 : 2u << 20;
 }
 
 uint64_t arena_ring_capacity(const struct hi_control *control)
@@ -40,9 +40,9 @@ uint64_t arena_ring_capacity(const struct hi_control *control)
  */
 static uint32_t bucket_bits(uint64_t interval)
 {
-	if (interval <= 1024)
+	if (interval <= HI_INTERVAL_DENSE_MAX)
 		return 15;
-	return interval < (256u << 10) ? 13 : 12;
+	return interval < HI_INTERVAL_SPARSE ? 13 : 12;
 }
 
 /* Room for live samples. The default at the default interval suffices for a heap of 128 GiB. */
@@ -50,7 +50,7 @@ static uint64_t live_max_of(const struct arena_plan *plan)
 {
 	if (plan->live_max)
 		return plan->live_max;
-	return plan->interval <= 1024 ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
+	return plan->interval <= HI_INTERVAL_DENSE_MAX ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
 }
 
 /*
@@ -69,11 +69,11 @@ static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
 /* One byte for a few live samples. Where every block is a sample, the bytes distinguish nothing. */
 static uint32_t occupancy_bits(uint64_t interval)
 {
-	if (interval <= 1)
+	if (interval <= HI_INTERVAL_EXACT)
 		return 12;
-	if (interval <= 1024)
+	if (interval <= HI_INTERVAL_DENSE_MAX)
 		return 20;
-	return interval < (256u << 10) ? 17 : 15;
+	return interval < HI_INTERVAL_SPARSE ? 17 : 15;
 }
 
 static uint64_t all_buckets(const struct hi_control *control)
@@ -87,13 +87,13 @@ static uint64_t all_buckets(const struct hi_control *control)
 /* Room for interned stacks, most of it never used. */
 static uint64_t stacks_bytes(uint64_t interval)
 {
-	return interval <= 1024 ? 64u << 20 : 4u << 20;
+	return interval <= HI_INTERVAL_DENSE_MAX ? 64u << 20 : 4u << 20;
 }
 
 /* As many stacks as fit into stacks_bytes at some 30 frames each. */
 static uint32_t known_bits(uint64_t interval)
 {
-	return interval <= 1024 ? 18 : 14;
+	return interval <= HI_INTERVAL_DENSE_MAX ? 18 : 14;
 }
 
 /*
@@ -104,7 +104,7 @@ static uint32_t known_bits(uint64_t interval)
  */
 static uint32_t walk_bits(uint64_t interval)
 {
-	return interval <= 1024 ? 18 : 0;
+	return interval <= HI_INTERVAL_DENSE_MAX ? 18 : 0;
 }
 
 struct arena_state_layout arena_state_layout(const struct hi_control *control)

@@ -100,7 +100,7 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
 	arena_layout(&sizes, layout);
-	if (options->interval > 1 || !is_c_library(attachment->allocator.image))
+	if (options->interval > HI_INTERVAL_EXACT || !is_c_library(attachment->allocator.image))
 		layout->return_gadget = return_gadget_find(
 			&attachment->images, attachment->allocator.image, &attachment->memory);
 	const int err = attach_entries_plan(attachment, options->hook, layout);
