@@ -92,30 +92,31 @@ LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.
 # The rooms: directories that hold sources, each named once.
 rooms_of = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)))))
 roots = $(addprefix -I,$(1))
-injector_rooms := injector/arch $(call rooms_of,injector/*/*.c)
+include_roots := $(call roots,include include/arch/$(ARCH))
+# Flags that only some CPUs have: ARCH_INJECTOR_FLAGS, ARCH_PAYLOAD_FLAGS.
+include $(addsuffix /arch/$(ARCH)/flags.mk,injector payload)
+injector_rooms := injector/arch injector/arch/$(ARCH) $(call rooms_of,injector/*/*.c)
 cmd_rooms := $(call rooms_of,cmd/*.c cmd/*/*.c)
 analyzer_rooms := $(call rooms_of,analyzer/*.c analyzer/*/*.c)
 
-INJECTOR_FLAGS := $(HOST_FLAGS) -mprfchw -Iinclude $(call roots,$(injector_rooms))
+INJECTOR_FLAGS := $(HOST_FLAGS) $(ARCH_INJECTOR_FLAGS) $(include_roots) $(call roots,$(injector_rooms))
 CMD_FLAGS := $(INJECTOR_FLAGS) $(call roots,$(cmd_rooms))
-ANALYZER_FLAGS := $(HOST_FLAGS) -Iinclude $(call roots,$(analyzer_rooms))
-TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude \
+ANALYZER_FLAGS := $(HOST_FLAGS) $(include_roots) $(call roots,$(analyzer_rooms))
+TEST_FLAGS := $(HOST_FLAGS) -Itests/unit $(include_roots) \
 	$(call roots,$(injector_rooms) $(cmd_rooms) $(analyzer_rooms))
-PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit -Iinclude -Ipayload -Ipayload/arch \
+PAYLOAD_TEST_FLAGS := $(HOST_FLAGS) -Itests/unit $(include_roots) -Ipayload -Ipayload/arch \
 	-Ipayload/arch/$(ARCH)
 
-# The payload may use no libc, no TLS, no vector registers (the gate saves none). Its unwind tables
-# serve code that takes a stack in an allocator that the payload has called; such code finds them if
-# the payload came by dlopen. gcc turns copy loops into memcpy calls unless an option forbids it,
-# and clears small structures by string instructions, which are slow to begin; clang does not know
-# these options. prfchw is an instruction that is used only where the injector has found it.
+# The payload may use no libc, no TLS, no vector registers (see flags.mk). Its unwind tables serve
+# code that takes a stack in an allocator that the payload has called; such code finds them if the
+# payload came by dlopen. gcc turns copy loops into memcpy calls unless an option forbids it; clang
+# does not know that option.
 ifeq ($(findstring clang,$(CC)),)
-NO_LIBCALLS := -fno-tree-loop-distribute-patterns -mmemset-strategy=unrolled_loop:-1:noalign
+NO_LIBCALLS := -fno-tree-loop-distribute-patterns
 endif
 PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_LIBCALLS) \
-	-fvisibility=hidden -fno-stack-protector -fcf-protection=none \
-	-fasynchronous-unwind-tables -mgeneral-regs-only -mprfchw \
-	-Iinclude -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
+	-fvisibility=hidden -fno-stack-protector -fasynchronous-unwind-tables \
+	$(ARCH_PAYLOAD_FLAGS) $(include_roots) -Ipayload -Ipayload/arch -Ipayload/arch/$(ARCH)
 PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map \
 	-Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both -Wl,-z,norelro \
 	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--eh-frame-hdr
@@ -272,7 +273,7 @@ built_with_faults = $(built) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$
 
 check-integration: $(O)/heapinject $(FAULTS_BIN) ## all integration tests: real programs, \
                                                  ## started on loopback
-	@$(built_with_faults) tests/run '$(T)'
+	@ARCH=$(ARCH) $(built_with_faults) tests/run '$(T)'
 
 # A payload that does not link is for scripts/lint to explain.
 lint: ## layering, payload purity, format, shell scripts
@@ -409,7 +410,7 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
 	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc)
-formatted := $(sort $(wildcard include/*.h $(formatted_sources) $(formatted_tests)))
+formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) $(formatted_tests)))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
 

@@ -15,7 +15,7 @@
 /* largest change of interval_shift at a time: one window is not reliable enough for more */
 #define STEP_MAX 6u
 /* a larger interval would mean no samples at all, as no block is larger */
-#define INTERVAL_MAX (1ull << 47)
+#define INTERVAL_MAX (1ull << HI_ARCH_ADDRESS_BITS)
 /*
  * lowering the shift doubles the cost, which must then still be well within the budget, or the
  * shift would oscillate

@@ -42,8 +42,8 @@
  * HI_GATE_STRIDE, where words = gate + HI_GATE_BYTES. The distance from an entry to its words is
  * one constant, so the entries are copies of a few templates in the payload. An entry either
  * tail-jumps to words->original, or, when a sample is due (or the freed block may be a sampled
- * one), loads the address of its words into r10 and jumps to words->hook. Disarming means hook =
- * original in every entry.
+ * one), loads the address of its words into a register that no argument is in (payload/arch says
+ * which) and jumps to words->hook. Disarming means hook = original in every entry.
  *
  * FORK. In a forked child `armed`, the thread slots and the occupancy bytes read zero. A zero
  * thread slot never equals a thread pointer, and a zero occupancy byte means "not sampled", so the
@@ -69,18 +69,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hi_arch.h"
 #include "hi_hooks.h"
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
 #define HI_WIRE_VERSION 13u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
-#define HI_PAGE_BYTES 4096u
+#define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
 /* size of the exit of an entry, the jump to its function; hi_gate_<class>_exit in the image */
-#define HI_GATE_EXIT_BYTES 16u
+#define HI_GATE_EXIT_BYTES HI_ARCH_GATE_EXIT_BYTES
 #define HI_NESTED_FROM_MAX 2u
 /* bytes from one entry to the next, and from one set of words to the next */
 #define HI_GATE_STRIDE 192u
@@ -583,8 +584,8 @@ struct hi_unwind_directory {
 
 /*
  * One unwind row covers [pc, next row's pc), as offsets from the module's lo. The return address is
- * always at CFA - 8 (x86-64). 8 bytes; names follow .eh_frame. Lookup uses the return address minus
- * one, except for the frame above a signal frame.
+ * always at CFA - HI_ARCH_RETURN_BELOW_CFA. 8 bytes; names follow .eh_frame. Lookup uses the return
+ * address minus one, except for the frame above a signal frame.
  */
 enum hi_unwind_kind {
 	/*
@@ -599,12 +600,14 @@ enum hi_unwind_kind {
 	 * its distance to the CFA varies
 	 */
 	HI_UNWIND_BP_DEREF = 3,
-	/* CFA = sp + 8 + ((pc & 15) >= cfa ? 8 : 0): .plt entries of lazy binding */
+	/*
+	 * CFA by pc and cfa, as arch_plt_cfa of payload/arch has it: .plt entries of lazy binding
+	 */
 	HI_UNWIND_PLT = 4,
 	HI_UNWIND_END = 5, /* return address undefined: the proper end of a stack */
 	/*
-	 * signal trampoline: registers are in the ucontext at sp (x86-64: rt_sigframe after its
-	 * return address)
+	 * signal trampoline: registers are in the ucontext of the kernel's signal frame at sp,
+	 * where arch_signal_frame of payload/arch says
 	 */
 	HI_UNWIND_SIGNAL = 6,
 	/*
@@ -1080,8 +1083,8 @@ _Static_assert(sizeof(struct hi_stack) == 8, "stack head");
  *                           which a thread may have left off in another entry
  *     hi_gate_restore       stores a word and returns
  *
- * hi_hook_<hook>: the value of words->hook while armed, one for each row of HI_HOOKS. On entry r10
- * holds the address of the words.
+ * hi_hook_<hook>: the value of words->hook while armed, one for each row of HI_HOOKS. On entry a
+ * register holds the address of the words, see above.
  *
  * hi_store_words: void (struct hi_store *store, uint64_t count); called by a thread that the
  * injector has borrowed, while all its signals are blocked.

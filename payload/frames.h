@@ -10,7 +10,6 @@ struct registers {
 	uint64_t pc, sp, bp;
 };
 
-#define FRAMES_RETURN_BELOW_CFA 8 /* bytes from the return address up to the CFA */
 #define FRAMES_HASH 0xbf58476d1ce4e5b9ull
 
 /* Adds one frame to the hash, leaf first. The hash before the first frame is 0. */

@@ -94,7 +94,7 @@ __attribute__((noinline)) static bool search_region(const struct walk *walk)
  */
 static uint64_t sure_end(const struct walk *walk)
 {
-	return ((walk->at.sp - FRAMES_RETURN_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
+	return ((walk->at.sp - HI_ARCH_RETURN_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
 }
 
 /*
@@ -141,7 +141,7 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 	 */
 	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
-	if (cfa > walk->top || !read_word(walk, cfa - FRAMES_RETURN_BELOW_CFA, &caller.pc))
+	if (cfa > walk->top || !read_word(walk, cfa - HI_ARCH_RETURN_BELOW_CFA, &caller.pc))
 		return HI_END_BAD_FRAME;
 	if (bp_slot && !is_back && !read_word(walk, slot, &caller.bp))
 		return HI_END_BAD_FRAME;
@@ -163,7 +163,7 @@ static enum hi_stack_end step_by_frame_pointer(struct walk *walk)
 	if (!walk->is_own && !walk->is_guess && walk->top > sure_end(walk))
 		walk->top = sure_end(walk);
 	walk->is_guess = true;
-	end = step_to_cfa(walk, walk->at.bp + 16, -2);
+	end = step_to_cfa(walk, walk->at.bp + HI_ARCH_FRAME_CFA, HI_ARCH_FRAME_BP_SLOT);
 	if (end == HI_END_BAD_FRAME || (end == HI_END_COMPLETE && walk->at.bp))
 		return lost;
 	return end;
@@ -271,9 +271,8 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 	case HI_UNWIND_BP_DEREF:
 		return step_out_of_realigned(walk, rule);
 	case HI_UNWIND_PLT:
-		return step_to_cfa(
-			walk, walk->at.sp + 8 + ((walk->at.pc & 15) >= (uint64_t)rule.cfa ? 8 : 0),
-			rule.bp_slot);
+		return step_to_cfa(walk, arch_plt_cfa(walk->at.sp, walk->at.pc, (uint64_t)rule.cfa),
+				   rule.bp_slot);
 	case HI_UNWIND_END:
 		return HI_END_COMPLETE;
 	case HI_UNWIND_SIGNAL:
@@ -359,7 +358,7 @@ pass_plain_frames(struct walk *walk, uint32_t count)
 		}
 		if (cfa > top)
 			break;
-		caller = *(const uint64_t *)(cfa - FRAMES_RETURN_BELOW_CFA);
+		caller = *(const uint64_t *)(cfa - HI_ARCH_RETURN_BELOW_CFA);
 		if (!caller)
 			break;
 		bp = slot ? (const uint64_t *)cfa + slot : bp;

@@ -161,7 +161,7 @@ follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t s
 			sp += (uint64_t)rule.cfa;
 			node++;
 			if (sp > top ||
-			    load_pc(node) != *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA))
+			    load_pc(node) != *(const uint64_t *)(sp - HI_ARCH_RETURN_BELOW_CFA))
 				return 0;
 		}
 		if (__builtin_expect(rule.kind == END, 0))
@@ -172,7 +172,7 @@ follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t s
 			sp = cfa_by_bp(rule, sp);
 		if (sp > top)
 			return 0;
-		pc = *(const uint64_t *)(sp - FRAMES_RETURN_BELOW_CFA);
+		pc = *(const uint64_t *)(sp - HI_ARCH_RETURN_BELOW_CFA);
 		callee = node;
 		node = choose(nodes, node, pc);
 		if (__builtin_expect(load_pc(node) != pc, 0))

@@ -10,21 +10,48 @@
 #ifndef HI_ARCH_H
 #define HI_ARCH_H
 
-#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/user.h>
 
-struct arch_regs {
-	struct user_regs_struct user; /* NT_PRSTATUS */
-};
-
-#define ARCH_RED_ZONE 128
-#define ARCH_NT_XSTATE NT_X86_XSTATE /* register set of the extended state */
-#define ARCH_XSTATE_MAX 16384        /* AMX state included */
-#define ARCH_ELF_MACHINE EM_X86_64
+/*
+ * The values that differ between CPUs. Sizes are in bytes.
+ *
+ *   struct arch_regs         the general registers, in the layout of the regset NT_PRSTATUS
+ *   ARCH_RED_ZONE            below sp, that a program may use without moving sp; 0 = none
+ *   ARCH_NT_XSTATE           number of the regset of the extended state
+ *   ARCH_XSTATE_MAX          size of that regset, at most
+ *   ARCH_ELF_MACHINE         EM_ number
+ *   ARCH_AUDIT               AUDIT_ARCH_ number, as seccomp filters see it
+ *   ARCH_USER_END            end of the address space of programs
+ *   ARCH_SMALL_ABI_NAME      name of the CPU's ABI with 32-bit pointers, with its article
+ *   ARCH_SHADOW_STACK_FIELD  line of /proc/PID/status that shows a shadow stack,
+ *   ARCH_SHADOW_STACK_WORD   the word in it that says so,
+ *   ARCH_SHADOW_STACK_OFF    the environment variable without which a program has none
+ *
+ *   ARCH_DWARF_BP, _SP, _PC  DWARF numbers of frame pointer, stack pointer, return address: the
+ *                            registers that an unwind row can describe
+ *   ARCH_KEPT                number of the other registers that a called function preserves
+ *   ARCH_ENTRY_DEPTH         from sp up to the CFA at the first instruction of a function
+ *   ARCH_HOOK_CFA            the frame of a hook, see arch_hook_kept
+ *   ARCH_HOOK_PC
+ *   ARCH_HOOK_BP
+ *
+ *   ARCH_GUARD_MAX           size of a guard frame, at most
+ *   ARCH_GUARD_HEAD          the same without the extended state; the head points to that state, so
+ *                            a copy of the head works at any address
+ *   ARCH_RETURN_MAX          size of what a called function returns to, at most
+ *   ARCH_GADGET_MAX          no gadget is longer
+ *   ARCH_CALL_MAX            no call instruction is longer
+ *
+ *   ARCH_SHORT_JUMP_BYTES    size of a jump that reaches ARCH_SHORT_JUMP_REACH bytes, counted from
+ *   ARCH_SHORT_JUMP_REACH    its start, in either direction
+ *   ARCH_JUMP_BYTES          size of a jump that reaches the gate or a relay
+ *   ARCH_ENTRY_MAX           code that suffices to examine the first instruction of a function
+ *   ARCH_EXIT_BYTES          see arch_make_exit
+ */
+#include "arch_values.h"
 
 uint64_t arch_pc(const struct arch_regs *regs);
 uint64_t arch_sp(const struct arch_regs *regs);
@@ -72,10 +99,6 @@ bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi
 size_t arch_replace_register(struct arch_regs *regs, uint64_t from, uint64_t to);
 /* DWARF register n (of .eh_frame), for the stack walker; -EINVAL for others. */
 int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_value);
-/* The registers that an unwind row can describe: frame pointer, stack pointer, return address. */
-#define ARCH_DWARF_BP 6
-#define ARCH_DWARF_SP 7
-#define ARCH_DWARF_PC 16
 /*
  * Index, in words, of register number `dwarf` in the ucontext of a signal frame; -1 if it is not a
  * general register.
@@ -87,7 +110,6 @@ bool arch_is_kept_by_calls(uint64_t dwarf);
  * Index, from 0, among the preserved registers other than the frame and the stack pointer; -1 if it
  * is none of them.
  */
-#define ARCH_KEPT 5
 int arch_kept_index(uint64_t dwarf);
 /*
  * The frame of a hook, as the stub in payload/arch builds it. The CFA lies ARCH_HOOK_CFA bytes
@@ -95,10 +117,13 @@ int arch_kept_index(uint64_t dwarf);
  * pointer at CFA + ARCH_HOOK_BP, and the caller's value of the preserved register with an index at
  * CFA + arch_hook_kept(index).
  */
-#define ARCH_HOOK_CFA 16
-#define ARCH_HOOK_PC (-8)
-#define ARCH_HOOK_BP (-16)
 int64_t arch_hook_kept(unsigned index);
+/*
+ * Some linkers describe the entries of a .plt, for lazy binding, by one CFA expression for all of
+ * them, which depends on pc. Returns the number in it that hi_unwind_row.cfa of HI_UNWIND_PLT
+ * holds; -1: the expression is not of that form. arch_plt_cfa of payload/arch evaluates it.
+ */
+int arch_plt_boundary(const uint8_t *expression, size_t size);
 
 /* True if the thread is not in a 32-bit or foreign-ABI mode at this stop. */
 bool arch_is_native(const struct arch_regs *regs);
@@ -112,13 +137,6 @@ struct arch_context {
 	size_t xstate_size;
 	uint64_t sigmask;
 };
-
-#define ARCH_GUARD_MAX (ARCH_XSTATE_MAX + 1024)
-/*
- * size of the frame without the extended state; it points to that state, so a copy of the head
- * works at any address
- */
-#define ARCH_GUARD_HEAD 440
 
 /*
  * A signal frame of the saved context, as the kernel would have written it. A thread that is
@@ -155,14 +173,40 @@ void arch_resolve_restart(struct arch_regs *regs);
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /*
- * Turns the guard's resting registers into the start of system call `number` at the gadget
- * (`syscall; ret`).
+ * Turns the guard's resting registers into the start of system call `number` at the gadget (the
+ * system-call instruction and a return).
  */
 void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number,
 			const uint64_t argument[6]);
 /*
- * Turns the guard's resting registers into the start of a call of `function`, with sp at `stack`.
- * The return address must already lie there.
+ * Makes the thread run `code` of the target before it enters the guard frame at `frame`: turns the
+ * resting registers into those that begin so. code 0: back to the guard frame alone. A word to be
+ * written to the target first is out_word->value, at the address out_word->at; 0 = none.
+ */
+struct arch_word {
+	uint64_t at, value;
+};
+void arch_rest_through(struct arch_regs *resting, uint64_t frame, uint64_t sigreturn, uint64_t code,
+		       struct arch_word *out_word);
+/*
+ * What a called function returns to: code that is executed one after the other, and at its end a
+ * copy of the guard frame's head. All of it has to be written to the target before the call.
+ */
+struct arch_return {
+	uint64_t at;          /* where it must lie; sp at the first instruction of the function */
+	uint64_t returned_sp; /* sp at the first system call after the return: ours */
+	size_t size;
+	uint8_t byte[ARCH_RETURN_MAX];
+};
+/*
+ * stack_top: 16-byte aligned end of the stack for the call. code: two addresses, 0 = none of that:
+ * the gadget of a system call, and code as in arch_rest_through.
+ */
+void arch_build_return(uint64_t stack_top, const uint8_t head[ARCH_GUARD_HEAD],
+		       const uint64_t code[2], struct arch_return *out_return);
+/*
+ * Turns the guard's resting registers into the start of a call of `function` that returns as
+ * arch_build_return has laid out. stack: arch_return.at.
  */
 void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t argument[4],
 		     uint64_t stack);
@@ -179,13 +223,11 @@ ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
  * instruction its bytes are a part of. Returns size if there is none.
  */
 size_t arch_find_kept_call(const uint8_t *code, size_t from, size_t size);
-#define ARCH_GADGET_MAX 16 /* no gadget is longer */
 
 /*
  * Can the code that ends at before[ARCH_CALL_MAX] be a call instruction, so that the address there
  * can be a return address?
  */
-#define ARCH_CALL_MAX 8
 bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX]);
 
 /* How control continues after one instruction. */
@@ -233,14 +275,8 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 /*
  * A jump replaces the first instruction of a function while threads run through it. No thread can
  * be inside that instruction, and the bytes of the jump are stored at once. The replaced
- * instruction is executed elsewhere. A jump of ARCH_SHORT_JUMP_BYTES reaches some hundred bytes,
- * one of ARCH_JUMP_BYTES two gigabytes.
+ * instruction is executed elsewhere.
  */
-#define ARCH_SHORT_JUMP_BYTES 2u
-#define ARCH_SHORT_JUMP_REACH 126 /* distance from the start of the jump, in either direction */
-#define ARCH_JUMP_BYTES 5u
-#define ARCH_ENTRY_MAX 16u /* bytes of code that suffice to examine the first instruction */
-#define ARCH_EXIT_BYTES 16u
 /* Size in bytes of the function's first instruction; 0 if it cannot be moved. */
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /*
@@ -258,7 +294,6 @@ bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at
 		    uint8_t out[ARCH_EXIT_BYTES]);
 /* Makes a jump of `size` bytes, one of the two sizes above. False: `to` is too far away. */
 bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
-#define ARCH_USER_END 0x7ffffffff000ull /* end of the address space of programs */
 /*
  * The targets [out_lo, out_hi) of a jump of ARCH_JUMP_BYTES at pc of which only the first `size`
  * bytes are written; the remaining bytes are those of code. False: there is no such target.

@@ -19,13 +19,13 @@
 #include "arch.h"
 #include "elf_memory_copy.h"
 #include "elf_segment.h"
+#include "hi_wire.h"
 
-#define PAGE_BYTES 4096u
 #define NOTES_BYTES_MAX (1u << 20)
 
 static uint64_t page_down(uint64_t address)
 {
-	return address & ~(uint64_t)(PAGE_BYTES - 1);
+	return address & ~(uint64_t)(HI_PAGE_BYTES - 1);
 }
 
 bool elf_image_is_vdso(const struct mapping *mapping)

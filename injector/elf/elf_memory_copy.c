@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES 4096u
+#include "hi_wire.h"
+
 #define SEGMENTS_MAX 64u
 
 static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header,
@@ -32,7 +33,7 @@ static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment,
 {
 	for (uint64_t at = 0; at < segment->p_filesz;) {
 		const remote_addr from = bias + segment->p_vaddr + at;
-		uint64_t piece = PAGE_BYTES - from % PAGE_BYTES;
+		uint64_t piece = HI_PAGE_BYTES - from % HI_PAGE_BYTES;
 
 		if (piece > segment->p_filesz - at)
 			piece = segment->p_filesz - at;

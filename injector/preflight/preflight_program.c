@@ -165,7 +165,8 @@ int check_abi(struct subject *subject)
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
 		return refuse(subject, PREFLIGHT_WRONG_ABI, "profile a 64-bit build of it",
 			      "it is %s program",
-			      header.e_machine == EM_X86_64 ? "an x32" : "a 32-bit");
+			      header.e_machine == ARCH_ELF_MACHINE ? ARCH_SMALL_ABI_NAME
+								   : "a 32-bit");
 	if (header.e_machine != ARCH_ELF_MACHINE)
 		return refuse(subject, PREFLIGHT_WRONG_ABI,
 			      "use a heapinject built for its architecture",

@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "arena.h"
 
 int check_shadow_stack(struct subject *subject)
 {
 	if (!subject->out->status.shadow_stack)
 		return 0;
-	return refuse(subject, PREFLIGHT_SHADOW_STACK,
-		      "start it with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off",
+	return refuse(subject, PREFLIGHT_SHADOW_STACK, "start it with " ARCH_SHADOW_STACK_OFF,
 		      "it runs with a shadow stack, which a borrowed thread would violate");
 }
 

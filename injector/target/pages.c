@@ -7,7 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define PAGE_BYTES 4096u
+#include "hi_wire.h"
+
 #define AT_ONCE 256u /* runs, or words */
 
 /* A word of /proc/PID/pagemap */
@@ -99,23 +100,23 @@ static bool is_wanted(uint64_t word, bool with_files)
 static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 {
 	uint64_t word[AT_ONCE];
-	const uint64_t left = (hi - *lo) / PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
+	const uint64_t left = (hi - *lo) / HI_PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
 	const remote_addr at = *lo;
 	const ssize_t want = (ssize_t)(pages * sizeof(word[0]));
 	int err = 0;
-	*lo += pages * PAGE_BYTES;
+	*lo += pages * HI_PAGE_BYTES;
 	if (fd < 0 ||
-	    pread(fd, word, (size_t)want, (off_t)(at / PAGE_BYTES * sizeof(word[0]))) != want)
-		return walk->visit(walk->context, at, pages * PAGE_BYTES);
+	    pread(fd, word, (size_t)want, (off_t)(at / HI_PAGE_BYTES * sizeof(word[0]))) != want)
+		return walk->visit(walk->context, at, pages * HI_PAGE_BYTES);
 	for (uint64_t begin = 0, end; begin < pages && !err; begin = end + 1) {
 		end = begin;
 		while (end < pages && is_wanted(word[end], walk->with_files))
 			end++;
 		if (end < pages && (word[end] & WORD_SWAPPED))
-			walk->swapped += PAGE_BYTES;
+			walk->swapped += HI_PAGE_BYTES;
 		if (end > begin)
-			err = walk->visit(walk->context, at + begin * PAGE_BYTES,
-					  (end - begin) * PAGE_BYTES);
+			err = walk->visit(walk->context, at + begin * HI_PAGE_BYTES,
+					  (end - begin) * HI_PAGE_BYTES);
 	}
 	return err;
 }

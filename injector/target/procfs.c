@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "proc_file.h"
 
 /* ---- status ---------------------------------------------------------------------------------- */
@@ -142,7 +143,8 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 	status.switches = status_number(text, "voluntary_ctxt_switches", 10) +
 			  status_number(text, "nonvoluntary_ctxt_switches", 10);
 	status.is_kernel_thread = status_is_kernel_thread(text, status.state);
-	status.shadow_stack = status_has_word(text, "x86_Thread_features", "shstk");
+	status.shadow_stack =
+		status_has_word(text, ARCH_SHADOW_STACK_FIELD, ARCH_SHADOW_STACK_WORD);
 	*out_status = status;
 	return 0;
 }

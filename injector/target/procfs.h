@@ -61,7 +61,7 @@ struct proc_status {
 	uint64_t switches;        /* how often the thread was taken off a CPU, voluntarily or not */
 	/* from the Kthread line; before Linux 6.8: no VmSize line and not a zombie */
 	bool is_kernel_thread;
-	bool shadow_stack; /* x86_Thread_features has shstk */
+	bool shadow_stack; /* the thread has one: ARCH_SHADOW_STACK_WORD */
 };
 must_check int proc_status_read(pid_t pid, pid_t tid, struct proc_status *out_status);
 /* The parser of proc_status_read; text is terminated. -EPROTO: not a status file. */

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "hi_wire.h"
+
 /* A thread that sleeps on comes before all others that could be taken. */
 #define STILL_BONUS 100
 #define STILL_SCORE_MIN 3 /* threads in calls that can be broken off unnoticed */
@@ -141,5 +143,5 @@ int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, re
 	if (thread < arch_sp(regs) || thread >= mapping->hi)
 		return -EAGAIN;
 	/* Not in the lowest page either: it may be a guard page. */
-	return lowest >= mapping->lo + 4096 && lowest < mapping->hi ? 0 : -EAGAIN;
+	return lowest >= mapping->lo + HI_PAGE_BYTES && lowest < mapping->hi ? 0 : -EAGAIN;
 }

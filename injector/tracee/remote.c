@@ -109,6 +109,7 @@ static int guard(struct remote *remote, const struct maps *maps)
 	if (err)
 		return err == -EFAULT ? -EAGAIN : err;
 	memcpy(remote->frame_head, guard.frame, sizeof(remote->frame_head));
+	remote->frame = guard.at;
 	remote->resting = guard.resting;
 	err = tracee_set_regs(&remote->tracee, &remote->resting);
 	if (err)
@@ -347,22 +348,17 @@ int remote_syscall_or_fail(struct remote *remote, long number, const uint64_t ar
 	return 0;
 }
 
-/*
- * The gadget's `ret` then finds the address of the code in the word below the guard frame, and the
- * code's `ret` finds the frame's first word.
- */
 int remote_return_through(struct remote *remote, remote_addr code)
 {
 	struct arch_regs resting = remote->resting;
-	const remote_addr frame = arch_sp(&resting) - (remote->way_back ? 0 : sizeof(uint64_t));
+	struct arch_word word;
 	int err = begin(remote);
 
-	if (!err && code)
-		err = memory_write_u64(remote->memory, frame - sizeof(uint64_t), code);
+	arch_rest_through(&resting, remote->frame, remote->gadgets.sigreturn, code, &word);
+	if (!err && word.at)
+		err = memory_write_u64(remote->memory, word.at, word.value);
 	if (err)
 		return err;
-	arch_set_pc(&resting, code ? code : remote->gadgets.sigreturn);
-	arch_set_sp(&resting, code ? frame : frame + sizeof(uint64_t));
 	err = tracee_set_regs(&remote->tracee, &resting);
 	if (err)
 		return err;
@@ -373,25 +369,17 @@ int remote_return_through(struct remote *remote, remote_addr code)
 
 /*
  * Writes what the called function returns to. With a result: the gadget's system call, at whose
- * entry we read the result (and then skip the call), followed by a frame for the gadget's `ret`.
+ * entry we read the result (and then skip the call), followed by a frame for the gadget's return.
  * Without: the frame at once. Either way the frame's copy refers to the extended state in the guard
  * frame, which stays where it is.
  */
-static int write_return(const struct remote *remote, remote_addr slot, bool with_result)
+static int write_return(const struct remote *remote, remote_addr stack_top, bool with_result,
+			struct arch_return *out_return)
 {
-	uint8_t bytes[2 * sizeof(uint64_t) + ARCH_GUARD_HEAD];
-	size_t used = 0;
+	const uint64_t code[2] = {with_result ? remote->gadgets.syscall_ret : 0, remote->way_back};
 
-	if (with_result) {
-		memcpy(bytes, &remote->gadgets.syscall_ret, sizeof(uint64_t));
-		used += sizeof(uint64_t);
-	}
-	if (remote->way_back) {
-		memcpy(bytes + used, &remote->way_back, sizeof(uint64_t));
-		used += sizeof(uint64_t);
-	}
-	memcpy(bytes + used, remote->frame_head, sizeof(remote->frame_head));
-	return memory_write(remote->memory, slot, bytes, used + sizeof(remote->frame_head));
+	arch_build_return(stack_top, remote->frame_head, code, out_return);
+	return memory_write(remote->memory, out_return->at, out_return->byte, out_return->size);
 }
 
 /*
@@ -423,13 +411,14 @@ static int run_to_return(struct remote *remote, remote_addr returned_sp, uint64_
  * The function cannot be broken off: it may hold locks. Its result is not needed any more, so it is
  * made to return to the frame at once, unless it has already returned and is on its way there.
  */
-static void let_finish(struct remote *remote, remote_addr slot)
+static void let_finish(struct remote *remote, remote_addr stack_top, remote_addr slot)
 {
+	struct arch_return way_back;
 	struct arch_regs regs;
 
 	if (tracee_steer_to_stop(&remote->tracee, RESTORE_DEADLINE_MS) == 0 &&
 	    tracee_get_regs(&remote->tracee, &regs) == 0 && arch_sp(&regs) <= slot)
-		(void)write_return(remote, slot, false);
+		(void)write_return(remote, stack_top, false, &way_back);
 	remote->is_guarded = false;
 	(void)remote_close(remote);
 }
@@ -437,25 +426,22 @@ static void let_finish(struct remote *remote, remote_addr slot)
 int remote_call(struct remote *remote, remote_addr function, const uint64_t argument[4],
 		remote_addr stack_top, int deadline_ms, uint64_t *out_result)
 {
-	/* the alignment at the first instruction of any function */
-	const remote_addr slot = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8;
 	const uint64_t deadline_ns = clock_now_ns() + (uint64_t)deadline_ms * 1000000;
 	struct arch_regs regs = remote->resting;
+	struct arch_return way_back;
 	int err = begin(remote);
 
 	if (!err)
-		err = write_return(remote, slot, out_result != NULL);
+		err = write_return(remote, stack_top, out_result != NULL, &way_back);
 	if (err)
 		return err;
-	arch_begin_call(&regs, function, argument, slot);
+	arch_begin_call(&regs, function, argument, way_back.at);
 	err = tracee_set_regs(&remote->tracee, &regs);
 	if (err)
 		return err;
-	err = run_to_return(remote,
-			    slot + sizeof(uint64_t) * (!out_result && remote->way_back ? 2 : 1),
-			    deadline_ns, &regs);
+	err = run_to_return(remote, way_back.returned_sp, deadline_ns, &regs);
 	if (err) {
-		let_finish(remote, slot);
+		let_finish(remote, stack_top, way_back.at);
 		return err;
 	}
 	if (out_result)

@@ -26,7 +26,7 @@
  * memory at each remote_open.
  */
 struct remote_gadgets {
-	remote_addr syscall_ret; /* `syscall; ret` */
+	remote_addr syscall_ret; /* the system-call instruction, followed by a return */
 	remote_addr sigreturn;   /* code that makes the rt_sigreturn system call */
 };
 /*
@@ -47,6 +47,7 @@ struct remote {
 	/* a few hundred bytes of dead stack below the guard frame, for arguments */
 	remote_addr scratch;
 	size_t scratch_size;
+	remote_addr frame;    /* address of the guard frame */
 	remote_addr way_back; /* see remote_return_through; 0 = none */
 	bool is_guarded;
 	uint64_t patient_until_ns; /* until then no transfer of a thread is broken off (borrow.h) */
@@ -90,8 +91,8 @@ must_check int remote_syscall_or_fail(struct remote *remote, long number,
 
 /*
  * From now on the thread runs this code of the target before it returns to what it was doing, also
- * if the injector dies. The code may use rax and rcx, and ends in `ret`. 0: no code any more; to be
- * set before the code is unmapped.
+ * if the injector dies. The code may use the registers that a system call changes, and returns. 0:
+ * no code any more; to be set before the code is unmapped.
  */
 must_check int remote_return_through(struct remote *remote, remote_addr code);
 
@@ -99,7 +100,7 @@ must_check int remote_return_through(struct remote *remote, remote_addr code);
  * Calls a function on a mapped stack of its own (stack_top, 16-byte aligned; below it what the
  * function needs, and 512 bytes). A function of the target's libraries may be called only at a
  * proved safe point, as the dlopen loader does, with 256 KiB; a function of the payload at any
- * point. It returns through a system-call stop, never through int3.
+ * point. It returns through a system-call stop, never through a breakpoint.
  *
  * out_result: only for functions that return an address, NULL for all others. If the injector dies
  * meanwhile, the function runs to its end and the thread then restores itself from a second guard

@@ -11,11 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "arch.h"
+#include "hi_wire.h"
 #include "kernel_flags.h"
 
 /* ---- the machine ----------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count,
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-#define PAGE 4096
+#define PAGE HI_PAGE_BYTES
 #define SOMEWHERE 0x7f0000000000
 #define SOME_FD 3
 
@@ -209,7 +209,7 @@ static bool passes(const struct sock_filter *code, remote_addr syscall_instructi
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct seccomp_data call = {
 			.nr = calls[i].number,
-			.arch = ARCH_ELF_MACHINE | __AUDIT_ARCH_64BIT | __AUDIT_ARCH_LE,
+			.arch = ARCH_AUDIT,
 			.instruction_pointer = syscall_instruction,
 		};
 

@@ -14,6 +14,7 @@
 #include "arch.h"
 
 #define WORD 8
+#define ENTRY_DEPTH (ARCH_ENTRY_DEPTH / WORD)
 #define DEPTH_MAX 0x7000 /* words */
 #define LOST INT16_MIN
 /* limits the work: in a crafted file, functions that fail and share their ends could take long */
@@ -192,7 +193,7 @@ static void go_on_behind_call(struct follower *follower, uint64_t pc, struct pla
 	struct arch_instruction instruction;
 
 	if ((there->is_entry || there->is_known) &&
-	    !is_same(&place, there->is_known ? there : &(struct place){.depth = 1}))
+	    !is_same(&place, there->is_known ? there : &(struct place){.depth = ENTRY_DEPTH}))
 		return;
 	if (there->is_known || !decode(follower->code, pc, &instruction) ||
 	    !instruction.is_padding) {
@@ -212,7 +213,7 @@ static void go_on(struct follower *follower, uint64_t pc, struct place place)
 	const struct place *there = place_at(follower, pc);
 
 	if (!there->is_entry ||
-	    is_same(&place, there->is_known ? there : &(struct place){.depth = 1}))
+	    is_same(&place, there->is_known ? there : &(struct place){.depth = ENTRY_DEPTH}))
 		reach(follower, pc, place);
 }
 
@@ -301,7 +302,7 @@ static void follow(struct follower *follower, uint64_t entry)
 	if (!is_inside(follower->code, entry) || place_at(follower, entry)->is_known)
 		return;
 	follower->padded.count = 0;
-	try_from(follower, entry, (struct place){.depth = 1});
+	try_from(follower, entry, (struct place){.depth = ENTRY_DEPTH});
 	while (follower->is_sound && !follower->err && follower->padded.count) {
 		const uint64_t pc = follower->padded.address[--follower->padded.count];
 

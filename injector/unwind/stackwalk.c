@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "hi_wire.h"
 #include "unwind_table.h"
 
 /* In libunwind's library and used by all of its front ends, but in none of its headers. */
@@ -24,7 +25,6 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc, un
 
 /* ---- memory: a page cache -------------------------------------------------------------------- */
 
-#define PAGE_BYTES 4096u
 #define CACHE_PAGES 256u
 /*
  * generation of pages of mapped objects: their unwind information does not change while the object
@@ -35,7 +35,7 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t pc, un
 struct page {
 	remote_addr address;
 	uint64_t generation; /* walk that read it, or KEPT; 0 = empty */
-	uint8_t byte[PAGE_BYTES];
+	uint8_t byte[HI_PAGE_BYTES];
 };
 
 /* Unwind information of one object; in the order of images. */
@@ -62,12 +62,12 @@ struct stackwalker {
 
 static struct page *page_get(struct stackwalker *walker, remote_addr address)
 {
-	struct page *page = &walker->page[address / PAGE_BYTES % CACHE_PAGES];
-	struct iovec local = {page->byte, PAGE_BYTES};
+	struct page *page = &walker->page[address / HI_PAGE_BYTES % CACHE_PAGES];
+	struct iovec local = {page->byte, HI_PAGE_BYTES};
 	struct iovec remote;
 	bool is_kept;
 
-	address -= address % PAGE_BYTES;
+	address -= address % HI_PAGE_BYTES;
 	if (page->address == address && page->generation &&
 	    (page->generation == walker->generation || page->generation == KEPT))
 		return page;
@@ -77,9 +77,9 @@ static struct page *page_get(struct stackwalker *walker, remote_addr address)
 		return NULL;
 	}
 	remote.iov_base = (void *)(uintptr_t)address;
-	remote.iov_len = PAGE_BYTES;
+	remote.iov_len = HI_PAGE_BYTES;
 	page->generation = 0;
-	if (process_vm_readv(walker->tid, &local, 1, &remote, 1, 0) != PAGE_BYTES) {
+	if (process_vm_readv(walker->tid, &local, 1, &remote, 1, 0) != HI_PAGE_BYTES) {
 		walker->is_unread = true;
 		return NULL;
 	}
@@ -92,8 +92,8 @@ static int read_bytes(struct stackwalker *walker, remote_addr from, void *into, 
 {
 	while (size > 0) {
 		const struct page *page = page_get(walker, from);
-		size_t offset = from % PAGE_BYTES;
-		size_t part = size < PAGE_BYTES - offset ? size : PAGE_BYTES - offset;
+		size_t offset = from % HI_PAGE_BYTES;
+		size_t part = size < HI_PAGE_BYTES - offset ? size : HI_PAGE_BYTES - offset;
 
 		if (!page)
 			return -EFAULT;
@@ -351,7 +351,7 @@ int stackwalk_copy(const struct tracee *tracee, struct stackwalk_copy *out_copy)
 
 	if (err)
 		return err;
-	out_copy->from = arch_sp(&out_copy->regs) - arch_sp(&out_copy->regs) % PAGE_BYTES;
+	out_copy->from = arch_sp(&out_copy->regs) - arch_sp(&out_copy->regs) % HI_PAGE_BYTES;
 	remote.iov_base = (void *)(uintptr_t)out_copy->from;
 	/* up to the end of the mapping, at most */
 	got = process_vm_readv(tracee->tid, &local, 1, &remote, 1, 0);
@@ -365,10 +365,10 @@ int stackwalk_read_copy(struct stackwalker *walker, pid_t tid, const struct stac
 	begin(walker, tid);
 	walker->is_copy = true;
 	walker->regs = copy->regs;
-	for (size_t at = 0; at + PAGE_BYTES <= copy->size; at += PAGE_BYTES) {
-		struct page *page = &walker->page[(copy->from + at) / PAGE_BYTES % CACHE_PAGES];
+	for (size_t at = 0; at + HI_PAGE_BYTES <= copy->size; at += HI_PAGE_BYTES) {
+		struct page *page = &walker->page[(copy->from + at) / HI_PAGE_BYTES % CACHE_PAGES];
 
-		memcpy(page->byte, copy->byte + at, PAGE_BYTES);
+		memcpy(page->byte, copy->byte + at, HI_PAGE_BYTES);
 		page->address = copy->from + at;
 		page->generation = walker->generation;
 	}

@@ -21,7 +21,8 @@ struct stackwalk {
 	/* [0] is the thread's pc, the rest are return addresses */
 	remote_addr pc[STACKWALK_FRAMES_MAX];
 	/*
-	 * sp after the frame has returned; the return address lies 8 below (x86-64); 0 for the last
+	 * sp after the frame has returned; the return address lies HI_ARCH_RETURN_BELOW_CFA below;
+	 * 0 for the last
 	 */
 	remote_addr cfa[STACKWALK_FRAMES_MAX];
 	/* the trampoline of a signal handler: the next frame was interrupted, it did not call */

@@ -10,32 +10,7 @@
 #include "arch.h"
 
 #define WORD_BYTES 8
-#define RETURN_ADDRESS_AT_CFA (-WORD_BYTES)
-
-/* sp + 8 + ((pc & 15) >= N ? 8 : 0), as linkers write it for .plt: N, or -1. */
-static int plt_boundary(struct dwarf_cursor expression)
-{
-	const uint8_t wanted[] = {DW_OP_breg0 + ARCH_DWARF_SP,
-				  8,
-				  DW_OP_breg0 + ARCH_DWARF_PC,
-				  0,
-				  DW_OP_lit15,
-				  DW_OP_and,
-				  /* N */ DW_OP_lit0,
-				  DW_OP_ge,
-				  DW_OP_lit3,
-				  DW_OP_shl,
-				  DW_OP_plus};
-	const size_t boundary = 6;
-
-	if (dwarf_left(&expression) != sizeof(wanted))
-		return -1;
-	for (size_t i = 0; i < sizeof(wanted); i++)
-		if (i != boundary && expression.at[i] != wanted[i])
-			return -1;
-	const uint8_t literal = expression.at[boundary];
-	return literal >= DW_OP_lit0 && literal <= DW_OP_lit15 ? literal - DW_OP_lit0 : -1;
-}
+#define RETURN_ADDRESS_AT_CFA (-HI_ARCH_RETURN_BELOW_CFA)
 
 /*
  * *(sp + offset) + more, or *(sp + 8 + 8 * index) + more: used by hand-written code that has
@@ -148,7 +123,8 @@ static bool bp_in_words(const struct cfi_rules *rules, int *out_slot)
 static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
 {
 	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
-	const int boundary = plt_boundary(rules->cfa_expression);
+	const int boundary =
+		arch_plt_boundary(rules->cfa_expression.at, dwarf_left(&rules->cfa_expression));
 	struct spilled spilled;
 	int64_t offset;
 	int words;

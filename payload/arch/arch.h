@@ -46,25 +46,27 @@ struct arch_signal_frame {
 struct arch_signal_frame arch_signal_frame(void);
 
 /*
- * A call on its way through a hook: what the stub leaves on the stack, highest field pushed first,
- * for the handler to read. The handler sets `guard` to the address of the count that it has raised:
- * in_flight of a slot, or a shared count. The stub lowers that count as its last act.
+ * The CFA of a .plt entry for lazy binding, in which the thread is at pc. boundary: what
+ * arch_plt_boundary of injector/arch has found in its CFA expression.
  */
-struct hook_call {
-	uint64_t argument[6];
-	uint32_t *guard;
-	struct hi_gate_words *words;
-	/* for the handler: cycle counter when the payload's own code began to run */
-	uint64_t begun;
-	/*
-	 * callee-saved registers of the caller, in the usual order for a function that saves all of
-	 * them: the unwind rows of the return gadget know only that order
-	 */
-	uint64_t kept[5];
-	uint64_t bp; /* the caller's frame pointer */
-	/* address in the caller; the caller's stack frame begins after it */
-	uint64_t return_address;
-};
+static inline uint64_t arch_plt_cfa(uint64_t sp, uint64_t pc, uint64_t boundary);
+
+/*
+ * A call on its way through a hook: what the stub leaves on the stack, for the handler to read. It
+ * ends where the caller's stack frame begins. The CPU's hook_call.h defines it, with at least these
+ * fields:
+ *
+ *   uint64_t argument[6]           the first arguments, in order
+ *   uint32_t *guard                set by the handler to the address of the count that it has
+ *                                  raised: in_flight of a slot, or a shared count. The stub lowers
+ *                                  that count as its last act
+ *   struct hi_gate_words *words
+ *   uint64_t begun                 for the handler: cycle counter when the payload's own code began
+ *                                  to run
+ *   uint64_t bp                    the caller's frame pointer
+ *   uint64_t return_address        address in the caller
+ */
+#include "hook_call.h"
 
 /*
  * Calls a function of the target in such a way that an unwinder inside that function reaches the

@@ -225,3 +225,33 @@ int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
 	out_guard->resting.user.eflags &= ~FLAGS_CLEARED;
 	return 0;
 }
+
+/*
+ * The gadget's `ret` finds the address of the code in the word below the guard frame, and the
+ * code's `ret` finds the frame's first word.
+ */
+void arch_rest_through(struct arch_regs *resting, uint64_t frame, uint64_t sigreturn, uint64_t code,
+		       struct arch_word *out_word)
+{
+	*out_word = (struct arch_word){.at = code ? frame - sizeof(code) : 0, .value = code};
+	resting->user.rip = code ? code : sigreturn;
+	resting->user.rsp = code ? frame : frame + sizeof(sigreturn);
+}
+
+void arch_build_return(uint64_t stack_top, const uint8_t head[ARCH_GUARD_HEAD],
+		       const uint64_t code[2], struct arch_return *out_return)
+{
+	size_t used = 0;
+
+	/* the alignment at the first instruction of any function */
+	out_return->at = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8;
+	for (size_t i = 0; i < 2; i++)
+		if (code[i]) {
+			memcpy(out_return->byte + used, &code[i], sizeof(code[i]));
+			used += sizeof(code[i]);
+		}
+	memcpy(out_return->byte + used, head, ARCH_GUARD_HEAD);
+	out_return->size = used + ARCH_GUARD_HEAD;
+	/* code[1] makes no system call, and its `ret` takes one more word */
+	out_return->returned_sp = out_return->at + sizeof(uint64_t) * (!code[0] && code[1] ? 2 : 1);
+}

@@ -42,6 +42,9 @@ _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h")
 _Static_assert(CALL_WORDS == offsetof(struct hook_call, words) &&
 		       CALL_BP == offsetof(struct hook_call, bp),
 	       "gate_layout.h");
+_Static_assert(offsetof(struct hook_call, return_address) + HI_ARCH_RETURN_BELOW_CFA ==
+		       sizeof(struct hook_call),
+	       "the caller's frame begins after it");
 _Static_assert(sizeof(struct hook_call) == 128,
 	       "the stub pushes sixteen words, return address included");
 

@@ -43,6 +43,12 @@ static inline uint64_t arch_thread_pointer(void)
 	return pointer;
 }
 
+/* A lazy .plt entry pushes one word before its last jump, see arch_plt_boundary. */
+static inline uint64_t arch_plt_cfa(uint64_t sp, uint64_t pc, uint64_t boundary)
+{
+	return sp + 8 + ((pc & 15) >= boundary ? 8 : 0);
+}
+
 /* No lock prefix: interrupts, and so signals, come between instructions. */
 static inline void arch_increment_alone(uint32_t *word)
 {

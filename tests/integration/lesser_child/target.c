@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../../../include/hi_wire.h"
+#include "hi_wire.h"
 #include "../target.h"
 
 #define NOBODY 65534
