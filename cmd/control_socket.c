@@ -82,8 +82,8 @@ static int open_directory(const char *runtime, uid_t owner, bool create, int *ou
 static struct sockaddr_un socket_address(int directory, pid_t pid)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%d.sock", directory,
-		 (int)pid);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.sock",
+		 proc_path_of_fd(directory).text, (int)pid);
 	return address;
 }
 
@@ -195,7 +195,7 @@ static int connect_to(int found, uid_t owner)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int err = 0;
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", found);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", proc_path_of_fd(found).text);
 	const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connection < 0 ||
 	    connect(connection, (const struct sockaddr *)&address, sizeof(address)))

@@ -28,6 +28,7 @@
 #include "hi_version.h"
 #include "overhead.h"
 #include "preflight.h"
+#include "proc_file.h"
 #include "progress.h"
 #include "refusal.h"
 #include "sink.h"
@@ -188,12 +189,11 @@ static void let_signals_kill(const struct session *session)
 
 static size_t read_cmdline(pid_t pid, char *into, size_t size)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t got = fd < 0 ? 0 : read(fd, into, size);
-	if (fd >= 0)
-		close(fd);
+	int fd;
+	if (proc_open(pid, 0, "cmdline", O_RDONLY, &fd))
+		return 0;
+	const ssize_t got = read(fd, into, size);
+	close(fd);
 	return got > 0 ? (size_t)got : 0;
 }
 

@@ -67,6 +67,8 @@ static int ask(int ask_fd, const struct profile_module *module,
 
 /* ---- by ourselves ---------------------------------------------------------------------------- */
 
+/* The analyzer reaches into no code of the injector, so it has its own paths of /proc. */
+
 /*
  * True if the pid is still that of the target. It was recorded earlier, and another process may
  * have it now.

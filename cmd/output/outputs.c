@@ -12,6 +12,7 @@
 
 #include "directory.h"
 #include "identity.h"
+#include "proc_file.h"
 
 #define NUMBER_MAX 999999
 /* names to try: sessions that were killed during a dump have left temporary files */
@@ -319,10 +320,9 @@ void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump)
 
 void outputs_absolute(const struct outputs *outputs, const char *path, char out_path[PATH_MAX])
 {
-	char link[64], directory[PATH_MAX];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", outputs->directory_fd);
-	const ssize_t size = readlink(link, directory, sizeof(directory) - 1);
+	char directory[PATH_MAX];
+	const ssize_t size = readlink(proc_path_of_fd(outputs->directory_fd).text, directory,
+				      sizeof(directory) - 1);
 	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, directory,
 					  last_part(path)) >= PATH_MAX)
 		snprintf(out_path, PATH_MAX, "%s", path);

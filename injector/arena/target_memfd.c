@@ -18,6 +18,7 @@
 
 #include "fault.h"
 #include "hi_wire.h"
+#include "proc_file.h"
 
 #define PATH_BYTES 64
 
@@ -54,19 +55,24 @@ static int open_again(const char *path, int *out_fd)
 	return 0;
 }
 
+static struct proc_path fd_path(pid_t pid, pid_t tid, int number)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "fd/%d", number);
+	return proc_path(pid, tid, name);
+}
+
 int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *out_fd)
 {
-	char path[PATH_BYTES];
 	int err = fault_next("open_memfd");
 	if (err)
 		return err;
 	/* Per thread: a leader that has ended shows no descriptors. */
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
-	const int found = open(path, O_PATH | O_CLOEXEC);
+	const int found = open(fd_path(pid, tid, number).text, O_PATH | O_CLOEXEC);
 	if (found < 0)
 		return -errno;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	err = has_name(path, name) && is_new(found) ? open_again(path, out_fd) : -ESTALE;
+	const struct proc_path own = proc_path_of_fd(found);
+	err = has_name(own.text, name) && is_new(found) ? open_again(own.text, out_fd) : -ESTALE;
 	close(found);
 	return err;
 }
@@ -74,8 +80,8 @@ int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *o
 bool target_memfd_is_ours(pid_t pid, pid_t tid, int number)
 {
 	static const char begin[] = "/memfd:" HI_MEMFD_NAME;
-	char path[PATH_BYTES], link[PATH_BYTES];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd/%d", (int)pid, (int)tid, number);
-	return readlink(path, link, sizeof(link)) >= (ssize_t)sizeof(begin) &&
+	char link[PATH_BYTES];
+	return readlink(fd_path(pid, tid, number).text, link, sizeof(link)) >=
+		       (ssize_t)sizeof(begin) &&
 	       !memcmp(link, begin, sizeof(begin) - 1);
 }

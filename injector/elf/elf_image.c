@@ -20,6 +20,7 @@
 #include "elf_memory_copy.h"
 #include "elf_segment.h"
 #include "hi_wire.h"
+#include "proc_file.h"
 
 #define NOTES_BYTES_MAX (1u << 20)
 
@@ -72,7 +73,6 @@ static struct elf_version version_of(const struct stat *status)
 static int open_regular(const char *path, const struct mapping *where_inode,
 			struct elf_version *out_version)
 {
-	char own_path[64];
 	struct stat status;
 	/*
 	 * The file is examined before it is opened, because opening a device may have effects. Then
@@ -88,8 +88,7 @@ static int open_regular(const char *path, const struct mapping *where_inode,
 		fd = -ESTALE;
 	if (!fd) {
 		*out_version = version_of(&status);
-		snprintf(own_path, sizeof(own_path), "/proc/self/fd/%d", found);
-		fd = open(own_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open(proc_path_of_fd(found).text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		fd = fd < 0 ? -errno : fd;
 	}
 	if (found >= 0)
@@ -118,16 +117,18 @@ static bool is_countable(int fd)
 static int open_file(const struct elf_image_source *source, const struct mapping *mapping,
 		     struct elf_image *image)
 {
-	char *path;
+	char range[48], *path;
 	int fd;
 
-	if (asprintf(&path, "/proc/%d/map_files/%lx-%lx", source->pid, mapping->lo, mapping->hi) <
-	    0)
+	snprintf(range, sizeof(range), "map_files/%lx-%lx", mapping->lo, mapping->hi);
+	path = strdup(proc_path(source->pid, 0, range).text);
+	if (!path)
 		return -ENOMEM;
 	fd = open_regular(path, NULL, &image->version);
 	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
 		free(path);
-		if (asprintf(&path, "/proc/%d/task/%d/root%s", source->pid, source->memory->tid,
+		if (asprintf(&path, "%s%s",
+			     proc_path(source->pid, source->memory->tid, "root").text,
 			     mapping->path) < 0)
 			return -ENOMEM;
 		fd = open_regular(path, mapping, &image->version);

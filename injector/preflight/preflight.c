@@ -11,7 +11,6 @@
  */
 #include "preflight.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,24 +23,22 @@
 
 #include "plain_text.h"
 #include "preflight_checks.h"
+#include "proc_file.h"
 
 /* ---- which process is it --------------------------------------------------------------------- */
 
 /* Finds the process that has this pid inside a container; 0: none, or more than one. */
 static pid_t find_by_inner_pid(pid_t inner, char comm[16])
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	DIR *proc = opendir(PROC_DIRECTORY);
 	unsigned found = 0;
-	pid_t pid = 0;
+	pid_t pid = 0, outer;
 
-	while (proc && (entry = readdir(proc))) {
-		const pid_t outer =
-			isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+	while (proc && (outer = proc_next(proc))) {
 		struct proc_status status;
 
-		if (outer && proc_status_read(outer, outer, &status) == 0 &&
-		    status.ns_pid == inner && outer != inner) {
+		if (proc_status_read(outer, outer, &status) == 0 && status.ns_pid == inner &&
+		    outer != inner) {
 			found++;
 			pid = outer;
 			plain_text_copy(comm, 16, status.comm);

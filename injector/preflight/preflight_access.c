@@ -20,6 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc_file.h"
+
 /* ---- the rules of the kernel, in its order --------------------------------------------------- */
 
 /* All three uids and all three gids must be the injector's, as the kernel demands. */
@@ -62,10 +64,10 @@ static int check_user(struct subject *subject, pid_t tid, const struct proc_stat
 static int check_dumpable(struct subject *subject, const struct proc_status *status)
 {
 	struct stat info;
-	char path[64], remedy[192];
+	char remedy[192];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", subject->out->pid);
-	if (stat(path, &info) || info.st_uid == status->uid_effective)
+	if (stat(proc_path(subject->out->pid, 0, "stat").text, &info) ||
+	    info.st_uid == status->uid_effective)
 		return 0;
 	snprintf(remedy, sizeof(remedy),
 		 "it is not dumpable (setuid, capabilities, unreadable, or by prctl), %s",
@@ -195,12 +197,12 @@ static int check_apparmor(struct subject *subject)
 /* The uid_map of a user namespace reads differently from another namespace than from inside. */
 static bool in_our_user_namespace(pid_t pid)
 {
-	char ours[512], its[512], path[64];
-	ssize_t size;
+	char ours[512], its[512];
+	const ssize_t size = read_system("/proc/self/uid_map", ours, sizeof(ours));
 
-	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	size = read_system("/proc/self/uid_map", ours, sizeof(ours));
-	return size < 0 || (read_system(path, its, sizeof(its)) == size && strcmp(ours, its) == 0);
+	return size < 0 ||
+	       (read_system(proc_path(pid, 0, "uid_map").text, its, sizeof(its)) == size &&
+		strcmp(ours, its) == 0);
 }
 
 /*
@@ -224,10 +226,9 @@ static int check_user_namespace(struct subject *subject)
 static int check_files(struct subject *subject)
 {
 	struct stat info;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", subject->out->pid);
-	if (has_capability(&subject->ours, CAP_DAC_OVERRIDE) || stat(path, &info) ||
+	if (has_capability(&subject->ours, CAP_DAC_OVERRIDE) ||
+	    stat(proc_path(subject->out->pid, 0, "mem").text, &info) ||
 	    info.st_uid == subject->ours.uid_effective)
 		return 0;
 	return refuse(subject, PREFLIGHT_OTHER_USER,

@@ -37,7 +37,8 @@ bool has_capability(const struct proc_status *status, unsigned capability);
 /*
  * Reads a small file with facts about the machine (/proc/sys, /sys, /proc/self). The text is always
  * terminated. Returns bytes read or a negative errno. Tests that simulate other machines put a
- * directory in front of all these paths (system_root).
+ * directory in front of all these paths (system_root), which is why settings of /proc/sys are read
+ * by this and not by proc_sys_number.
  */
 extern const char *system_root;
 ssize_t read_system(const char *path, char *into, size_t size);

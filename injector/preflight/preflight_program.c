@@ -19,6 +19,7 @@
 #include "glibc_version.h"
 #include "link_map.h"
 #include "plain_text.h"
+#include "proc_file.h"
 
 /* ---- an earlier session ---------------------------------------------------------------------- */
 
@@ -101,7 +102,7 @@ static bool is_user_emulator(const char *exe)
 int check_emulated(struct subject *subject)
 {
 	struct preflight *out = subject->out;
-	char path[64], target[sizeof(out->exe)];
+	char target[sizeof(out->exe)];
 	ssize_t length;
 
 	for (size_t i = 0; i < subject->maps.count; i++) {
@@ -109,8 +110,7 @@ int check_emulated(struct subject *subject)
 			return refuse(subject, PREFLIGHT_INSTRUMENTED, "run it without valgrind",
 				      "it runs under valgrind");
 	}
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
-	length = readlink(path, target, sizeof(target) - 1);
+	length = readlink(proc_path(out->pid, out->tid, "exe").text, target, sizeof(target) - 1);
 	target[length > 0 ? length : 0] = '\0';
 	plain_text_copy(out->exe, sizeof(out->exe), target);
 	if (is_user_emulator(target))
@@ -130,12 +130,9 @@ static int read_header(const struct subject *subject, Elf64_Ehdr *out_header)
 	const struct mapping *mapping;
 	Elf64_Ehdr header = {0};
 	uint64_t program_headers;
-	char path[64];
 	int fd, err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", out->pid, out->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
+	if (proc_open(out->pid, out->tid, "exe", O_RDONLY, &fd) == 0) {
 		if (read(fd, &header, sizeof(header)) < 0)
 			err = -errno;
 		close(fd);

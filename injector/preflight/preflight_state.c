@@ -14,6 +14,7 @@
 
 #include "arch.h"
 #include "arena.h"
+#include "proc_file.h"
 
 int check_shadow_stack(struct subject *subject)
 {
@@ -54,11 +55,10 @@ static bool is_group_frozen(const char *line, const char *group)
 /* A frozen thread never reaches a stop. */
 bool is_frozen(pid_t pid)
 {
-	char path[64], text[4096];
+	char text[4096];
 	char *line, *rest = text;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	if (read_system(path, text, sizeof(text)) <= 0)
+	if (read_system(proc_path(pid, 0, "cgroup").text, text, sizeof(text)) <= 0)
 		return false;
 	while ((line = strsep(&rest, "\n"))) {
 		const char *colon = strchr(line, ':');
@@ -97,7 +97,7 @@ static int look_for_stoppable(struct subject *subject, pid_t tid, const struct p
 int check_uninterruptible(struct subject *subject)
 {
 	const struct timespec pause = {.tv_nsec = STUCK_PAUSE_NS};
-	char path[64], where[64];
+	char where[64];
 
 	for (unsigned look = 0; look < STUCK_LOOKS; look++) {
 		int found = for_each_thread(subject, look_for_stoppable);
@@ -106,8 +106,8 @@ int check_uninterruptible(struct subject *subject)
 			return found < 0 ? found : 0;
 		nanosleep(&pause, NULL);
 	}
-	snprintf(path, sizeof(path), "/proc/%d/wchan", subject->out->pid);
-	if (read_system(path, where, sizeof(where)) <= 0 || strcmp(where, "0") == 0)
+	if (read_system(proc_path(subject->out->pid, 0, "wchan").text, where, sizeof(where)) <= 0 ||
+	    strcmp(where, "0") == 0)
 		strcpy(where, "the kernel");
 	return refuse(
 		subject, PREFLIGHT_UNINTERRUPTIBLE,
@@ -134,11 +134,12 @@ int check_uninterruptible(struct subject *subject)
 /* The soft limit of that name in /proc/PID/limits; UINT64_MAX: unlimited, or not known. */
 static uint64_t limit_of(pid_t pid, const char *name)
 {
-	char path[64], text[4096];
+	char text[4096];
 	const char *line;
 
-	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
-	line = read_system(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
+	line = read_system(proc_path(pid, 0, "limits").text, text, sizeof(text)) > 0
+		       ? strstr(text, name)
+		       : NULL;
 	if (!line)
 		return UINT64_MAX;
 	line += strlen(name);
@@ -172,11 +173,10 @@ static int check_spaces(struct subject *subject)
 		       data = limit_of(pid, "Max data size");
 	const uint64_t used_data = subject->out->status.writable_bytes;
 	uint64_t used_space;
-	char path[64];
 
 	arena_layout(subject->plan, &layout);
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	used_space = (uint64_t)read_system_number(path, 0) * (uint64_t)sysconf(_SC_PAGESIZE);
+	used_space = (uint64_t)read_system_number(proc_path(pid, 0, "statm").text, 0) *
+		     (uint64_t)sysconf(_SC_PAGESIZE);
 	if (space != UINT64_MAX && used_space + LEFT_SHARE * layout.arena_size > space)
 		return refuse_room(subject, "address space", "as", space, used_space,
 				   layout.arena_size);
@@ -193,13 +193,10 @@ static int check_spaces(struct subject *subject)
  */
 static bool is_full_of_files(const struct preflight *out, uint64_t limit)
 {
-	char path[64];
-	DIR *fds;
+	DIR *fds = opendir(proc_path(out->pid, out->tid, "fd").text);
 	const struct dirent *entry;
 	uint64_t below = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", out->pid, out->tid);
-	fds = opendir(path);
 	if (!fds)
 		return false;
 	while ((entry = readdir(fds)))

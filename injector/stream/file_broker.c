@@ -15,23 +15,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc_file.h"
+
 #define MODULES_MAX 65536u /* as many as the analyzer knows */
 #define FILE_BYTES_MAX (16ull << 30)
 
 void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid,
 		      const struct proc_status *status)
 {
-	char path[64];
-
 	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER,
 				       .pid = pid,
 				       .ns_pid = status->ns_pid ? status->ns_pid : pid};
 	broker->owner =
 		(struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
 	broker->reader = identity_for_data_of(broker->owner);
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/root", (int)pid, (int)tid);
 	broker->own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	broker->target_root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	broker->target_root =
+		open(proc_path(pid, tid, "root").text, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 void file_broker_close(struct file_broker *broker)
@@ -126,14 +126,13 @@ static int open_in_root(int root, const char *path, uint64_t flags)
 /* The found file is examined before it is opened: opening a device may have effects. */
 static int open_found(int found, struct stat *out_status)
 {
-	char link[64];
 	if (fstat(found, out_status))
 		return -errno;
 	if (!S_ISREG(out_status->st_mode) || out_status->st_size < 0 ||
 	    (uint64_t)out_status->st_size > FILE_BYTES_MAX)
 		return -EACCES;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-	const int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const int fd =
+		open(proc_path_of_fd(found).text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -17,19 +17,17 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "proc_file.h"
 
 #define WORD_BYTES 8u
 #define SLOW_BYTE_NS 2000000
 
 int memory_open(struct memory *memory, pid_t pid, pid_t tid)
 {
-	char path[64];
-	int fd;
+	int fd, err = proc_open(pid, tid, "mem", O_RDWR, &fd);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", pid, tid);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
+	if (err)
+		return err;
 	*memory = (struct memory){.pid = pid, .fd = fd, .tid = tid};
 	return 0;
 }

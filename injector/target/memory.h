@@ -5,7 +5,7 @@
  *
  *   memory.h           its memory, through /proc/PID/mem: start here
  *   procfs.h           status, mappings (maps.c) and threads, from /proc
- *   proc_file.h        reads one whole file of /proc/PID
+ *   proc_file.h        paths of /proc, and one whole file of it in memory
  *   same_memory.h      do two processes share their memory?
  *   memory_sharers.h   all threads that run in the target's memory
  *   blocked.h          why a thread cannot stop at the moment
@@ -13,6 +13,7 @@
  *   pages.h            which pages hold data
  *   fault.h            for tests: makes each operation fail
  *   steps.h            a bound for walks over data of the target
+ *   kernel_flags.h     flags that the headers of older C libraries lack
  *
  * Uses arch/ and include/ only. A hostile program may have written all that is read here: every
  * read is bounded and checked.
@@ -36,7 +37,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define must_check __attribute__((warn_unused_result))
+#include "must_check.h"
 
 /* An address in the target. Never a pointer here; never dereferenced. */
 typedef uint64_t remote_addr;

@@ -5,19 +5,17 @@
  */
 #include "memory_sharers.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "arch.h"
 #include "clock.h"
+#include "proc_file.h"
 #include "same_memory.h"
 
 /*
@@ -30,7 +28,7 @@
 #define UNDER_WAY 32
 #define TRIES 3
 /* the pid last assigned to a process or a thread */
-#define LAST_NUMBER "/proc/sys/kernel/ns_last_pid"
+#define LAST_NUMBER "kernel/ns_last_pid"
 
 struct pids {
 	pid_t *pid;
@@ -69,23 +67,12 @@ static int push(struct pids *pids, pid_t pid)
 
 /* ---- looking at processes -------------------------------------------------------------------- */
 
-static pid_t read_number(const char *path)
-{
-	char text[16] = "";
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	return atoi(text);
-}
-
 /* 0: the kernel does not show it, or pid_max is so small that pids may wrap around unnoticed. */
 static pid_t last_number(void)
 {
-	return read_number("/proc/sys/kernel/pid_max") >= NUMBERS_MIN ? read_number(LAST_NUMBER)
-								      : 0;
+	return proc_sys_number("kernel/pid_max") >= NUMBERS_MIN
+		       ? (pid_t)proc_sys_number(LAST_NUMBER)
+		       : 0;
 }
 
 /*
@@ -110,7 +97,7 @@ static int take_in(pid_t pid)
  */
 static int look_at_all(pid_t pid)
 {
-	DIR *proc = opendir("/proc");
+	DIR *proc = opendir(PROC_DIRECTORY);
 	if (!proc)
 		return -errno;
 	int err = same_memory_open(pid, &found.reference);
@@ -119,9 +106,8 @@ static int look_at_all(pid_t pid)
 	found.sharers.count = found.unknown.count = 0;
 	if (!err)
 		same_memory_boost(&found.reference);
-	for (const struct dirent *entry; !err && (entry = readdir(proc));)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			err = take_in(atoi(entry->d_name));
+	for (pid_t one; !err && (one = proc_next(proc));)
+		err = take_in(one);
 	same_memory_restore(&found.reference);
 	closedir(proc);
 	return err || same_memory_is_sound(&found.reference) ? err : -EAGAIN;
@@ -146,7 +132,7 @@ static void look_again(struct pids *pids, enum same_memory as)
  */
 static int look_at_born(void)
 {
-	const pid_t last = found.last ? read_number(LAST_NUMBER) : 0;
+	const pid_t last = found.last ? (pid_t)proc_sys_number(LAST_NUMBER) : 0;
 	if (!last || last < found.last || last - found.last > BORN_MAX ||
 	    clock_now_ns() - found.looked_ns > FRESH_NS)
 		return -EAGAIN;

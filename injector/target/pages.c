@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "hi_wire.h"
+#include "proc_file.h"
 
 #define AT_ONCE 256u /* runs, or words */
 
@@ -43,10 +44,10 @@ static bool can_scan(int fd)
 
 void pages_open(struct pages *pages, pid_t pid, pid_t tid)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", (int)pid, (int)tid);
-	*pages = (struct pages){.fd = open(path, O_RDONLY | O_CLOEXEC)};
-	pages->can_scan = pages->fd >= 0 && can_scan(pages->fd);
+	*pages = (struct pages){.fd = -1};
+	if (proc_open(pid, tid, "pagemap", O_RDONLY, &pages->fd))
+		return;
+	pages->can_scan = can_scan(pages->fd);
 }
 
 void pages_close(struct pages *pages)

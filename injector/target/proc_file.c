@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proc_file.c - one whole file of /proc/PID in memory.
+ * proc_file.c - see proc_file.h.
  *
  * Files of /proc have no size in advance and are generated while they are read. So this reads large
  * pieces into a buffer that doubles. The size limit is against a target that maps without end; no
@@ -8,6 +8,7 @@
  */
 #include "proc_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +17,62 @@
 
 #define FIRST_BYTES 16384u
 #define MOST_BYTES (512u << 20)
+
+struct proc_path proc_path(pid_t pid, pid_t tid, const char *name)
+{
+	const char *const slash = *name ? "/" : "";
+	struct proc_path path;
+
+	if (tid)
+		snprintf(path.text, sizeof(path.text), "/proc/%d/task/%d%s%s", pid, tid, slash,
+			 name);
+	else
+		snprintf(path.text, sizeof(path.text), "/proc/%d%s%s", pid, slash, name);
+	return path;
+}
+
+struct proc_path proc_path_of_fd(int fd)
+{
+	struct proc_path path;
+
+	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+int proc_open(pid_t pid, pid_t tid, const char *name, int flags, int *out_fd)
+{
+	const int fd = open(proc_path(pid, tid, name).text, flags | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	*out_fd = fd;
+	return 0;
+}
+
+pid_t proc_next(DIR *proc)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			return atoi(entry->d_name);
+	return 0;
+}
+
+long proc_sys_number(const char *name)
+{
+	char path[96], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/sys/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return strtol(text, NULL, 10);
+}
 
 static int read_all(int fd, char **out_text, size_t *out_size)
 {
@@ -53,17 +110,11 @@ static int read_all(int fd, char **out_text, size_t *out_size)
 
 int proc_file_read(pid_t pid, pid_t tid, const char *name, char **out_text, size_t *out_size)
 {
-	char path[96];
 	size_t size;
-	int fd, err;
+	int fd = -1, err = proc_open(pid, tid, name, O_RDONLY, &fd);
 
-	if (tid)
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, name);
-	else
-		snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
+	if (err)
+		return err;
 	err = read_all(fd, out_text, &size);
 	close(fd);
 	if (!err && out_size)

@@ -295,12 +295,9 @@ int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count)
 {
 	size_t count = 0, capacity = 0;
 	pid_t *tids = NULL;
-	char path[64];
-	DIR *directory;
+	DIR *directory = opendir(proc_path(pid, 0, "task").text);
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	directory = opendir(path);
 	if (!directory)
 		return errno == ENOENT ? -ESRCH : -errno;
 	for (const struct dirent *entry; !err && (entry = readdir(directory));) {
@@ -331,15 +328,20 @@ int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count)
 	return 0;
 }
 
+bool proc_has_memory(pid_t pid, pid_t tid)
+{
+	char exe[8];
+
+	return readlink(proc_path(pid, tid, "exe").text, exe, sizeof(exe)) >= 0 ||
+	       (errno != ENOENT && errno != ESRCH);
+}
+
 static int task_fd_count(pid_t pid, pid_t tid, size_t *out_count)
 {
 	const struct dirent *entry;
 	size_t count = 0;
-	char path[64];
-	DIR *directory;
+	DIR *directory = opendir(proc_path(pid, tid, "fd").text);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", pid, tid);
-	directory = opendir(path);
 	if (!directory)
 		return errno == ENOENT ? -ESRCH : -errno;
 	errno = 0;

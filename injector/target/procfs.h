@@ -83,6 +83,11 @@ must_check int proc_auxv(pid_t pid, pid_t tid, uint64_t type, uint64_t *out_valu
 
 /* Thread ids of the process, ascending; caller frees. */
 must_check int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count);
+/*
+ * Does the thread have memory, or may it have some? Exited threads and kernel threads have none.
+ * tid 0: the process.
+ */
+bool proc_has_memory(pid_t pid, pid_t tid);
 /* Number of open descriptors. */
 must_check int proc_fd_count(pid_t pid, size_t *out_count);
 

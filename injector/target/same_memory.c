@@ -31,25 +31,17 @@ static int compare_by_kernel(pid_t one, pid_t other)
 	return answer < 0 ? -errno : (int)answer;
 }
 
-/* Does the thread have memory? Exited threads and kernel threads have none. */
-static bool has_memory(pid_t pid, pid_t tid)
-{
-	char path[64], exe[8];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/exe", (int)pid, (int)tid);
-	return readlink(path, exe, sizeof(exe)) >= 0 || (errno != ENOENT && errno != ESRCH);
-}
-
 /* A thread of the process that has memory; 0: none. */
 static pid_t thread_with_memory(pid_t pid)
 {
 	pid_t *tids, found = 0;
 	size_t count;
-	if (has_memory(pid, pid))
+	if (proc_has_memory(pid, pid))
 		return pid;
 	if (proc_tasks(pid, &tids, &count))
 		return 0;
 	for (size_t i = 0; i < count && !found; i++)
-		if (has_memory(pid, tids[i]))
+		if (proc_has_memory(pid, tids[i]))
 			found = tids[i];
 	free(tids);
 	return found;
@@ -108,7 +100,7 @@ void same_memory_restore(struct same_memory_reference *reference)
 
 bool same_memory_is_sound(const struct same_memory_reference *reference)
 {
-	return has_memory(reference->pid, reference->tid);
+	return proc_has_memory(reference->pid, reference->tid);
 }
 
 /* ---- without the kernel's word --------------------------------------------------------------- */
@@ -205,11 +197,9 @@ static bool have_same_sizes(const struct same_memory_reference *reference, pid_t
 static bool may_ask(const struct same_memory_reference *reference, pid_t pid)
 {
 	struct stat info;
-	char path[32];
 	if (reference->may_ask_anybody)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return stat(path, &info) != 0 || info.st_uid == reference->uid;
+	return stat(proc_path(pid, 0, "").text, &info) != 0 || info.st_uid == reference->uid;
 }
 
 static int compare(const struct same_memory_reference *reference, pid_t pid, pid_t tid)
@@ -222,7 +212,7 @@ static int compare(const struct same_memory_reference *reference, pid_t pid, pid
 static bool is_without_memory(const struct same_memory_reference *reference, pid_t pid)
 {
 	return reference->nobody ? compare_by_kernel(reference->nobody, pid) == 0
-				 : !has_memory(pid, pid);
+				 : !proc_has_memory(pid, pid);
 }
 
 enum same_memory same_memory_ask(const struct same_memory_reference *reference, pid_t pid)

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "clock.h"
 #include "fault.h"
 #include "hold.h"
+#include "proc_file.h"
 #include "procfs.h"
 #include "tracee_late.h"
 
@@ -124,10 +124,7 @@ static int seize(struct tracee *tracee, bool minds_filters)
  */
 static bool is_still_its_own(const struct tracee *tracee)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", tracee->pid, tracee->tid);
-	return access(path, F_OK) == 0;
+	return access(proc_path(tracee->pid, tracee->tid, "").text, F_OK) == 0;
 }
 
 static void forget(struct tracee *tracee)
