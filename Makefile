@@ -99,7 +99,8 @@ injector_rooms := injector/arch injector/arch/$(ARCH) $(call rooms_of,injector/*
 cmd_rooms := $(call rooms_of,cmd/*.c cmd/*/*.c)
 analyzer_rooms := $(call rooms_of,analyzer/*.c analyzer/*/*.c)
 
-INJECTOR_FLAGS := $(HOST_FLAGS) $(ARCH_INJECTOR_FLAGS) $(include_roots) $(call roots,$(injector_rooms))
+INJECTOR_FLAGS := $(HOST_FLAGS) $(ARCH_INJECTOR_FLAGS) $(include_roots) \
+	$(call roots,$(injector_rooms))
 CMD_FLAGS := $(INJECTOR_FLAGS) $(call roots,$(cmd_rooms))
 ANALYZER_FLAGS := $(HOST_FLAGS) $(include_roots) $(call roots,$(analyzer_rooms))
 TEST_FLAGS := $(HOST_FLAGS) -Itests/unit $(include_roots) \
@@ -410,7 +411,8 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
 	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc)
-formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) $(formatted_tests)))
+formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) \
+	$(formatted_tests)))
 format: ## clang-format every source in place
 	$(Q)$(CLANG_FORMAT) -i $(formatted)
 

@@ -16,7 +16,7 @@
 #define FILES_MAX (64ull << 20) /* limit for all files that are mapped shared */
 /* limit per inaccessible mapping where each page's pagemap word must be read */
 #define RESERVED_MAX (64ull << 30)
-#define PAGE_BYTES 4096u
+#define PAGE_BYTES HI_PAGE_BYTES
 #define OVERLAP_BYTES 7u /* a copy may begin in the last bytes of a piece and end in the next */
 
 enum place { IN_PRIVATE, IN_SHARED, IN_FILE, PLACES };
