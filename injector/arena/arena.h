@@ -3,7 +3,9 @@
  * The room arena/: what is ours in the target, and what was changed there.
  *
  *   arena.h            the reservation, from plan to unmapping: enter here (arena_layout.c,
- *                      arena_gate.c, arena_reserve.h)
+ *                      arena_map.c, arena_gate.c, arena_unmap.c)
+ *   arena_file.h       the memfd behind it; gate_code.h: what the gate holds; arena_reserve.h:
+ *                      address space under a limit on locked memory
  *   journal.h          records each changed word before it is changed, so that a detach after the
  *                      injector's death can change it back
  *   live_patch.h       has a thread of the target change words while the others run; code_swap.h:
@@ -197,6 +199,21 @@ static inline unsigned arena_gate_count(const struct hi_control *control)
 static inline remote_addr arena_state(const struct hi_control *control)
 {
 	return control->arena + control->state.offset;
+}
+
+/* The page of a relay. Several may lie in one: the number of the first relay in that page. */
+static inline remote_addr arena_relay_page(remote_addr relay)
+{
+	return relay / HI_PAGE_BYTES * HI_PAGE_BYTES;
+}
+static inline unsigned arena_relay_first(const struct hi_control *control, remote_addr relay)
+{
+	unsigned number = 0;
+	while (number < HI_RELAYS_MAX &&
+	       (!control->relay[number] ||
+		arena_relay_page(control->relay[number]) != arena_relay_page(relay)))
+		number++;
+	return number;
 }
 
 /* Offsets of the head and the tables from the start of the state. */

@@ -3,7 +3,7 @@
  * seccomp_filter.c - the kernel's classic BPF machine, as far as seccomp allows it, and the system
  * calls of a session as its input.
  *
- * The list of calls must name every call that arena.c, the loaders and the guard frame make in the
+ * The list of calls must name every call that arena/, the loaders and the guard frame make in the
  * target. Arguments that we do not choose (addresses, descriptors) are represented by arbitrary
  * values here: filters that judge those are rare. Entry point: seccomp_filter_check.
  */
