@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "hi_path.h"
 #include "identity.h"
 #include "proc_file.h"
 #include "procfs.h"
@@ -62,7 +63,7 @@ static int open_directory(const char *runtime, uid_t owner, bool create, int *ou
 		err = directory_open(path, &parent);
 	if (err)
 		return err;
-	const char *name = strrchr(path, '/') + 1;
+	const char *name = hi_base_name(path);
 	if (create && mkdirat(parent, name, 0700) && errno != EEXIST)
 		err = -errno;
 	const int directory =

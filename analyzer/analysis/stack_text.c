@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_path.h"
 #include "text_out.h"
 
 #define NAMES_SHOWN 5u /* names on one line, the outermost included */
@@ -87,13 +88,12 @@ static const uint32_t *shown_calls(const struct stack_text *text, uint32_t stack
 static void print_call(const struct stack_text *text, uint32_t call, bool has_place, FILE *out)
 {
 	const struct function_call *of = &text->functions.call[call];
-	const char *slash = of->file ? strrchr(of->file, '/') : NULL;
 
 	fputs(name_of(text, call), out);
 	if (!has_place || !of->file || !of->line)
 		return;
 	fputc(' ', out);
-	text_plain(slash ? slash + 1 : of->file, "", out);
+	text_plain(hi_base_name(of->file), "", out);
 	fprintf(out, ":%u", of->line);
 }
 

@@ -11,6 +11,7 @@
 
 #include "heapfile.h"
 #include "heapfile_text.h"
+#include "hi_path.h"
 #include "row_history.h"
 #include "table.h"
 
@@ -176,11 +177,10 @@ static void write_place(uint64_t address, const struct profile *profile,
 	const bool has_module =
 		frame->module >= 0 && frame->module < (int64_t)profile->module_count;
 	const struct profile_module *module = has_module ? &profile->module[frame->module] : NULL;
-	const char *slash = module && module->path ? strrchr(module->path, '/') : NULL;
 
 	fprintf(out, "# symbol 0x%" PRIx64 " ", address);
 	if (module && module->path) {
-		heapfile_escape(slash ? slash + 1 : module->path, out);
+		heapfile_escape(hi_base_name(module->path), out);
 		putc('+', out);
 	}
 	fprintf(out, "0x%" PRIx64 "\t" HEAPFILE_UNKNOWN ":0\n",

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "demangle.h"
+#include "hi_path.h"
 #include "modules.h"
 #include "printable.h"
 #include "read_common.h"
@@ -163,7 +164,6 @@ static int read_lines_of(struct heaptrack_reader *reader, const char *cursor,
 			 const struct heaptrack_string *module, struct profile_frame *frame)
 {
 	struct profile_line line[LINES_MAX] = {{0}};
-	const char *slash = module ? strrchr(module->text, '/') : NULL;
 	uint64_t function, file, number;
 	size_t count = 0;
 	int err = 0;
@@ -184,9 +184,8 @@ static int read_lines_of(struct heaptrack_reader *reader, const char *cursor,
 		err = line[count++].function ? 0 : -ENOMEM;
 	}
 	if (!err && !count && module) {
-		err = asprintf(&line[0].function, "[%s]", slash ? slash + 1 : module->text) < 0
-			      ? -ENOMEM
-			      : 0;
+		err = asprintf(&line[0].function, "[%s]", hi_base_name(module->text)) < 0 ? -ENOMEM
+											  : 0;
 		line[0].system_name = line[0].function;
 		count = !err;
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "allocators.h"
+#include "hi_path.h"
 #include "printable.h"
 
 /* Takes ownership of name. */
@@ -49,12 +50,11 @@ static char *placeholder(const struct profile *profile, const struct profile_fra
 			? &profile->module[frame->module]
 			: NULL;
 	const char *path = module && module->path ? module->path : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
 	char *text;
 	int size;
 
 	if (path && *path)
-		size = asprintf(&text, "%s+0x%" PRIx64, slash ? slash + 1 : path,
+		size = asprintf(&text, "%s+0x%" PRIx64, hi_base_name(path),
 				frame->address - 1 - module->bias);
 	else
 		size = asprintf(&text, "0x%" PRIx64, frame->address);
@@ -67,12 +67,11 @@ static char *module_name(const struct profile *profile, const struct profile_fra
 	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count
 				   ? profile->module[frame->module].path
 				   : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
 	char *text;
 
 	if (!path || !*path)
 		return strdup("<unknown>");
-	return asprintf(&text, "[%s]", slash ? slash + 1 : path) < 0 ? NULL : text;
+	return asprintf(&text, "[%s]", hi_base_name(path)) < 0 ? NULL : text;
 }
 
 /* Removes empty parts, "." and "..": "./a//b/../c.c" becomes "a/c.c". In place. */

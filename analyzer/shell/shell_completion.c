@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_path.h"
 #include "report_options.h"
 #include "shell_settings.h"
 #include "shell_words.h"
@@ -120,15 +121,14 @@ static int offer_options(const struct completing *completing)
 
 static int offer_files(const struct completing *completing)
 {
-	const char *slash = strrchr(completing->word, '/');
-	char *path = slash ? strndup(completing->word, (size_t)(slash - completing->word) + 1)
-			   : strdup("");
+	const char *name = hi_base_name(completing->word);
+	char *path = strndup(completing->word, (size_t)(name - completing->word));
 	DIR *directory = path ? opendir(*path ? path : ".") : NULL;
 	const struct dirent *entry;
 	int err = path ? 0 : -ENOMEM;
 
 	while (directory && !err && (entry = readdir(directory))) {
-		if (entry->d_name[0] != '.' || (slash ? slash[1] : completing->word[0]) == '.')
+		if (entry->d_name[0] != '.' || name[0] == '.')
 			err = offer(completing, path, entry->d_name,
 				    entry->d_type == DT_DIR ? "/" : "");
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "caveats.h"
+#include "hi_path.h"
 #include "html_write.h"
 #include "printable.h"
 #include "render_header.h"
@@ -112,13 +113,6 @@ struct writer {
 	uint32_t *number; /* by function of the tree: index into record[] */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
 static int add_function(struct writer *writer, uint32_t function)
 {
 	const struct calltree_place *place = &writer->tree->place[function];
@@ -129,7 +123,8 @@ static int add_function(struct writer *writer, uint32_t function)
 	writer->number[function] = (uint32_t)writer->record_count++;
 	return string_number(&writer->strings, writer->tree->functions.name[function],
 			     &record->name) ||
-			       string_number(&writer->strings, base_name(place->module),
+			       string_number(&writer->strings,
+					     place->module ? hi_base_name(place->module) : "",
 					     &record->module) ||
 			       string_number(&writer->strings, place->file ? place->file : "",
 					     &record->file)

@@ -19,6 +19,7 @@
 #include "code_sums.h"
 #include "demangle.h"
 #include "disassembler.h"
+#include "hi_path.h"
 #include "printable.h"
 #include "render_annotated.h"
 #include "render_header.h"
@@ -62,9 +63,8 @@ static int change_file(struct disassembly *disassembly, const struct code_block 
 	source_text_close(&disassembly->text);
 	free(disassembly->file);
 	free(disassembly->name);
-	const char *slash = strrchr(file, '/');
 	disassembly->file = file;
-	disassembly->name = strdup(slash ? slash + 1 : file);
+	disassembly->name = strdup(hi_base_name(file));
 	disassembly->line = 0;
 	if (!disassembly->name)
 		return -ENOMEM;

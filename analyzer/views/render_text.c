@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "callgraph_trim.h"
+#include "hi_path.h"
 #include "caveats.h"
 #include "hi_units.h"
 #include "render_header.h"
@@ -46,13 +47,6 @@ static void explain_nothing(const struct profile *profile, FILE *out)
 	else
 		fprintf(out, "Nothing to show: what was sampled in the window was freed again in "
 			     "the window. --alloc-space shows where it was allocated.\n");
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 /* "low .. high", in a column of its own. */
@@ -128,7 +122,7 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 		print_details(&node->cum, graph->slack_samples > 0, out);
 	fprintf(out, "  %s%s", node->name, inlining[node->inlining]);
 	if (has_place(graph, node))
-		fprintf(out, "  %s:%u", base_name(node->file), node->line);
+		fprintf(out, "  %s:%u", hi_base_name(node->file), node->line);
 	fprintf(out, "\n");
 }
 

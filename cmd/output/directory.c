@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hi_path.h"
+
 #define LINKS_MAX 40 /* as in the kernel */
 
 struct walk {
@@ -100,8 +102,7 @@ static int walk_on(struct walk *walk)
 
 int directory_open(const char *path, int *out_fd)
 {
-	const char *slash = strrchr(path, '/');
-	const size_t size = slash ? (size_t)(slash + 1 - path) : 0;
+	const size_t size = (size_t)(hi_base_name(path) - path);
 	struct walk walk = {.directory = -1};
 
 	if (size >= sizeof(walk.rest))

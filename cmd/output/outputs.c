@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "hi_path.h"
 #include "identity.h"
 #include "proc_file.h"
 
@@ -21,15 +22,9 @@
 #define PPROF "pb.gz"
 
 /*
- * The last component of a path. The paths are for messages; files are opened by their last
- * component in the directory that is open as directory_fd.
+ * The paths are for messages; files are opened by their last component in the directory that is
+ * open as directory_fd.
  */
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static int make_path(const struct outputs *outputs, unsigned number, const char *suffix,
 		     char path[PATH_MAX])
@@ -42,7 +37,7 @@ static int make_path(const struct outputs *outputs, unsigned number, const char 
 
 static int create_file(const struct outputs *outputs, const char *path)
 {
-	const int fd = openat(outputs->directory_fd, last_part(path),
+	const int fd = openat(outputs->directory_fd, hi_base_name(path),
 			      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	return fd < 0 ? -errno : fd;
 }
@@ -67,7 +62,7 @@ static int create_pair(struct outputs *outputs)
 		if (outputs->pprof_fd >= 0)
 			return 0;
 		const int err = outputs->pprof_fd;
-		unlinkat(outputs->directory_fd, last_part(outputs->heap_path), 0);
+		unlinkat(outputs->directory_fd, hi_base_name(outputs->heap_path), 0);
 		close(outputs->heap_fd);
 		if (err != -EEXIST)
 			return err;
@@ -99,8 +94,8 @@ static void remove_pair(const struct outputs *outputs)
 
 	if (identity_begin(identity_of_caller(), &window))
 		return;
-	unlinkat(outputs->directory_fd, last_part(outputs->heap_path), 0);
-	unlinkat(outputs->directory_fd, last_part(outputs->pprof_path), 0);
+	unlinkat(outputs->directory_fd, hi_base_name(outputs->heap_path), 0);
+	unlinkat(outputs->directory_fd, hi_base_name(outputs->pprof_path), 0);
 	identity_end(&window);
 }
 
@@ -114,7 +109,7 @@ void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2])
 	for (int i = 0; i < 2; i++) {
 		struct stat info;
 		out_removed[i] = may && !fstat(fds[i], &info) && !info.st_size &&
-				 !unlinkat(outputs->directory_fd, last_part(paths[i]), 0);
+				 !unlinkat(outputs->directory_fd, hi_base_name(paths[i]), 0);
 	}
 	if (may)
 		identity_end(&window);
@@ -135,7 +130,7 @@ void outputs_close(struct outputs *outputs, bool remove)
 
 static void unlink_file(const struct outputs *outputs, const char *path)
 {
-	unlinkat(outputs->directory_fd, last_part(path), 0);
+	unlinkat(outputs->directory_fd, hi_base_name(path), 0);
 }
 
 static int create_temporary(const struct outputs *outputs, const char *suffix, char path[PATH_MAX])
@@ -179,11 +174,12 @@ static int rename_file(const struct outputs *outputs, const char *from, const ch
 {
 	const int directory = outputs->directory_fd;
 
-	if (!renameat2(directory, last_part(from), directory, last_part(to), RENAME_NOREPLACE))
+	if (!renameat2(directory, hi_base_name(from), directory, hi_base_name(to),
+		       RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (linkat(directory, last_part(from), directory, last_part(to), 0))
+	if (linkat(directory, hi_base_name(from), directory, hi_base_name(to), 0))
 		return -errno;
 	unlink_file(outputs, from);
 	return 0;
@@ -244,7 +240,7 @@ static void remove_kept(const struct outputs *outputs, const struct kept_dump *k
 
 	for (int i = 0; i < 2; i++)
 		if (!make_path(outputs, kept->number, suffixes[i], path) &&
-		    !fstatat(outputs->directory_fd, last_part(path), &status,
+		    !fstatat(outputs->directory_fd, hi_base_name(path), &status,
 			     AT_SYMLINK_NOFOLLOW) &&
 		    status.st_dev == kept->device && status.st_ino == kept->inode[i])
 			unlink_file(outputs, path);
@@ -324,6 +320,6 @@ void outputs_absolute(const struct outputs *outputs, const char *path, char out_
 	const ssize_t size = readlink(proc_path_of_fd(outputs->directory_fd).text, directory,
 				      sizeof(directory) - 1);
 	if (size <= 0 || (size_t)snprintf(out_path, PATH_MAX, "%.*s/%s", (int)size, directory,
-					  last_part(path)) >= PATH_MAX)
+					  hi_base_name(path)) >= PATH_MAX)
 		snprintf(out_path, PATH_MAX, "%s", path);
 }

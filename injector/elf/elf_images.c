@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "elf_segment.h"
+#include "hi_path.h"
 #include "steps.h"
 
 #define DYNAMIC_MAX 4096u
@@ -156,10 +157,9 @@ static bool is_named(const struct elf_image *image, const char *name)
 	size_t at = 0;
 	const char *soname =
 		image->dynamic ? elf_dynamic_name(image->dynamic, DT_SONAME, &at) : NULL;
-	const char *slash = strrchr(image->path, '/');
+	const char *path = strchr(name, '/') ? image->path : hi_base_name(image->path);
 
-	return (soname && strcmp(soname, name) == 0) ||
-	       strcmp(slash && !strchr(name, '/') ? slash + 1 : image->path, name) == 0;
+	return (soname && strcmp(soname, name) == 0) || strcmp(path, name) == 0;
 }
 
 /*

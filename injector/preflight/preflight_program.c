@@ -17,6 +17,7 @@
 #include "arena.h"
 #include "entries.h"
 #include "glibc_version.h"
+#include "hi_path.h"
 #include "link_map.h"
 #include "plain_text.h"
 #include "proc_file.h"
@@ -83,8 +84,7 @@ static bool is_user_emulator(const char *exe)
 		"loongarch64", "m68k",      "microblaze", "mips",  "mips64",  "mips64el", "mipsel",
 		"mipsn32",     "mipsn32el", "or1k",       "ppc",   "ppc64",   "ppc64le",  "riscv32",
 		"riscv64",     "s390x",     "sh4",        "sparc", "sparc64", "x86_64",   "xtensa"};
-	const char *slash = strrchr(exe, '/');
-	const char *name = slash ? slash + 1 : exe;
+	const char *name = hi_base_name(exe);
 
 	if (strncmp(name, "qemu-", 5) != 0)
 		return false;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_path.h"
 #include "hi_wire.h"
 #include "remote.h"
 
@@ -17,9 +18,8 @@ enum { CHUNK_BYTES = 64 * 1024, RANKS = 3 };
 
 static int rank_of(const struct mapping *mapping)
 {
-	const char *name = strrchr(mapping->path, '/');
+	const char *name = hi_base_name(mapping->path);
 
-	name = name ? name + 1 : mapping->path;
 	if (strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 ||
 	    strncmp(name, "ld-musl", 7) == 0)
 		return 0;
