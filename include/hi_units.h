@@ -153,6 +153,20 @@ static inline char *hi_format_duration(uint64_t seconds, char *text, size_t size
 	return text;
 }
 
+/* "350us", "1.20ms", "3.40s"; from a minute on as hi_format_duration, at most 10^12 seconds. */
+static inline char *hi_format_ns(double ns, char *text, size_t size)
+{
+	if (ns < 1e6)
+		snprintf(text, size, "%.0fus", ns / 1e3);
+	else if (ns < 1e9)
+		snprintf(text, size, "%.2fms", ns / 1e6);
+	else if (ns < 60e9)
+		snprintf(text, size, "%.2fs", ns / 1e9);
+	else
+		hi_format_duration((uint64_t)(ns < 1e21 ? ns / 1e9 : 1e12), text, size);
+	return text;
+}
+
 /* A power of two as hi_parse_bytes reads it: "64", "64K", "1M". */
 static inline const char *hi_format_rate(uint64_t interval, char *buffer, size_t size)
 {

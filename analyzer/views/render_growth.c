@@ -89,7 +89,8 @@ static void print_totals(const struct profile_meta *all, const struct growth *gr
 	fprintf(out, "Snapshots: %zu", series->snapshot_count);
 	if (growth->has_times)
 		fprintf(out, " over %s",
-			stack_column_time(growth->time[series->snapshot_count - 1] * 1e9, span));
+			hi_format_ns(growth->time[series->snapshot_count - 1] * 1e9, span,
+				     sizeof(span)));
 	fprintf(out, "; in all %s at first, %s at last\n",
 		render_value(first->total.value, options->type, from),
 		render_value(last->total.value, options->type, to));

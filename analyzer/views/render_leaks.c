@@ -68,7 +68,7 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 		print_trend(trend, by_hour, out);
 	fprintf(out, " %10s %8.0f %8.0f %8s  ",
 		hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value,
-		leak->bytes.samples, stack_column_time(leak->age_ns, age));
+		leak->bytes.samples, hi_format_ns(leak->age_ns, age, sizeof(age)));
 	stack_column_stack(text, leak->stack, options, out);
 }
 
@@ -116,7 +116,7 @@ static void print_summary(const struct leaks *leaks, FILE *out)
 	fprintf(out,
 		", %zu contexts: allocated in the window and still there, without the youngest "
 		"%s\n",
-		leaks->count, stack_column_time(leaks->tail_ns, tail));
+		leaks->count, hi_format_ns(leaks->tail_ns, tail, sizeof(tail)));
 	if (leaks->is_unsure) {
 		fprintf(out, "Leak summary: cannot tell what grows; the warnings above say why\n");
 		return;

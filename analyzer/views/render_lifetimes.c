@@ -119,7 +119,7 @@ static void print_temporary(const struct line *line, FILE *out)
 	char bytes[HI_UNITS_TEXT_MAX], lifetime[HI_UNITS_TEXT_MAX], share[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "%12.0f %s %10s %10s %8.0f  ", freed, render_percent(freed, all, share),
-		stack_column_time(line->objects.lifetime_ns / freed, lifetime),
+		hi_format_ns(line->objects.lifetime_ns / freed, lifetime, sizeof(lifetime)),
 		hi_format_bytes(line->bytes.value, bytes, sizeof(bytes)), line->objects.samples);
 }
 

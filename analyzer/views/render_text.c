@@ -6,7 +6,6 @@
 #include "render_formats.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,21 +59,12 @@ static void print_interval(const struct estimate *estimate, enum sample_type typ
 		render_value(high, type, high_text));
 }
 
-/* "350us", "1.20ms", "3.40s", "5m12s"; "-" where the count is 0. */
+/* The mean time, "-" where the count is 0. */
 static const char *format_mean(double sum_ns, double count, char *text)
 {
-	const double ns = count > 0 ? sum_ns / count : 0;
-
-	if (count <= 0)
-		snprintf(text, HI_UNITS_TEXT_MAX, "-");
-	else if (ns < 1e6)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.0fus", ns / 1e3);
-	else if (ns < 1e9)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.2fms", ns / 1e6);
-	else if (ns < 60e9)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.2fs", ns / 1e9);
-	else
-		hi_format_duration((uint64_t)fmin(ns / 1e9, 1e12), text, HI_UNITS_TEXT_MAX);
+	if (count > 0)
+		return hi_format_ns(sum_ns / count, text, HI_UNITS_TEXT_MAX);
+	snprintf(text, HI_UNITS_TEXT_MAX, "-");
 	return text;
 }
 

@@ -2,23 +2,7 @@
 /* stack_columns.c - see stack_columns.h. */
 #include "stack_columns.h"
 
-#include <math.h>
-
-#include "hi_units.h"
 #include "render_header.h"
-
-char *stack_column_time(double ns, char *text)
-{
-	if (ns < 1e6)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.0fus", ns / 1e3);
-	else if (ns < 1e9)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.2fms", ns / 1e6);
-	else if (ns < 60e9)
-		snprintf(text, HI_UNITS_TEXT_MAX, "%.2fs", ns / 1e9);
-	else
-		hi_format_duration((uint64_t)fmin(ns / 1e9, 1e12), text, HI_UNITS_TEXT_MAX);
-	return text;
-}
 
 char *stack_column_error(const struct estimate *estimate, enum sample_type type, char *text)
 {

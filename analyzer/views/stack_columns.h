@@ -11,8 +11,6 @@
 
 #define STACK_COLUMNS_LINES 20u /* default number of lines */
 
-/* "350us", "1.20ms", "3.40s", "5m12s". */
-char *stack_column_time(double ns, char *text);
 /* Half the width of the 95 % interval: "12.3kB". */
 char *stack_column_error(const struct estimate *estimate, enum sample_type type, char *text);
 /*

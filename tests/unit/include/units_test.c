@@ -117,6 +117,7 @@ UNIT_TEST(formats_never_overrun)
 
 	CHECK_STR(hi_format_bytes(1572864, text, room), "1.");
 	CHECK_STR(hi_format_duration(3600, text, room), "1h");
+	CHECK_STR(hi_format_ns(1.2e6, text, room), "1.");
 	CHECK_EQ(text[3], 0);
 }
 
@@ -131,6 +132,27 @@ UNIT_TEST(durations)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		CHECK_STR(hi_format_duration(cases[i].seconds, text, sizeof(text)), cases[i].text);
+}
+
+UNIT_TEST(times_in_nanoseconds)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} cases[] = {{0, "0us"},
+		     {499, "0us"},
+		     {350e3, "350us"},
+		     {1.2e6, "1.20ms"},
+		     {999.99e6, "999.99ms"},
+		     {3.4e9, "3.40s"},
+		     {59.99e9, "59.99s"},
+		     {60e9, "1m00s"},
+		     {312.9e9, "5m12s"},
+		     {1e30, "277777777h46m40s"}};
+	char text[HI_UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CHECK_STR(hi_format_ns(cases[i].ns, text, sizeof(text)), cases[i].text);
 }
 
 UNIT_TEST(a_rate_that_would_have_fitted)
