@@ -302,6 +302,15 @@ int profile_row_append(struct profile *profile, const struct profile_row *row, u
 			  sizeof(*profile->row)))
 		return -ENOMEM;
 	*out_row = (uint32_t)profile->row_count;
+bool profile_is_comparison(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->row[i].key.side == PROFILE_BASE)
+			return true;
+	}
+	return false;
+}
+
 	profile->row[profile->row_count++] = *row;
 	return 0;
 }

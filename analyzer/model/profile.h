@@ -216,6 +216,8 @@ int profile_row_append(struct profile *profile, const struct profile_row *row, u
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
 /*
  * The sampling rate to suggest if samples or frees were dropped, as a user types it: "64K". Returns
+/* True if the profile is a comparison: it has rows of a base side. */
+bool profile_is_comparison(const struct profile *profile);
  * buffer.
  */
 const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);

@@ -356,15 +356,6 @@ static void write_types(const struct profile_meta *meta, enum sample_type type, 
 	fputs("],\n", out);
 }
 
-static bool is_comparison(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].key.side == PROFILE_BASE)
-			return true;
-	}
-	return false;
-}
-
 int html_data_write(const struct profile *profile, const struct calltree *tree,
 		    enum sample_type type, FILE *out)
 {
@@ -378,9 +369,9 @@ int html_data_write(const struct profile *profile, const struct calltree *tree,
 		write_meta(profile, out);
 		write_types(&profile->meta, type, out);
 		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n",
-			is_comparison(profile) ? "true" : "false", tree->folded);
+			profile_is_comparison(profile) ? "true" : "false", tree->folded);
 		write_functions(&writer);
-		write_nodes(&writer, is_comparison(profile));
+		write_nodes(&writer, profile_is_comparison(profile));
 	}
 	free(writer.strings.text);
 	table_close(&writer.strings.by_text);

@@ -76,7 +76,7 @@ static void print_sum(char *const names[], const struct stack_sum *sum,
 
 int render_collapsed(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	const bool is_comparison = render_is_comparison(profile);
+	const bool is_comparison = profile_is_comparison(profile);
 	struct stack_sums sums;
 	char **names;
 	int err = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);

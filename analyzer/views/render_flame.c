@@ -392,8 +392,7 @@ static int draw(struct picture *picture, const struct profile *profile)
 
 	picture->head = HEAD + LINE * __builtin_popcount(caveats_bits(&profile->meta));
 	picture->height = picture->head + FOOT + ROW * (deepest(picture) + 1);
-	for (size_t i = 0; i < profile->row_count; i++)
-		picture->is_comparison |= profile->row[i].key.side == PROFILE_BASE;
+	picture->is_comparison = profile_is_comparison(profile);
 	if (!err) {
 		print_start(picture);
 		err = print_heading(picture, profile);

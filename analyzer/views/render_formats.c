@@ -7,18 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-bool render_is_comparison(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].key.side == PROFILE_BASE)
-			return true;
-	}
-	return false;
-}
-
 int render_refuse_comparison(const struct profile *profile, const char *format)
 {
-	if (!render_is_comparison(profile))
+	if (!profile_is_comparison(profile))
 		return 0;
 	return render_fail(-EINVAL,
 			   "%s has no place for what has become less; of a comparison make "

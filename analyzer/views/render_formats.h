@@ -46,8 +46,6 @@ int render_symbolize(const struct profile *profile, const struct render_options 
 
 #define RENDER_UNKNOWN "[unknown]" /* the name of an unknown stack */
 
-/* True if the profile has a base side. */
-bool render_is_comparison(const struct profile *profile);
 /* Returns 0, or -EINVAL if the profile is a comparison, which this format cannot represent. */
 int render_refuse_comparison(const struct profile *profile, const char *format);
 /* Returns 0, or -EINVAL if `out` is a terminal, which cannot show this format. */

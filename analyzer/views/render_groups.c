@@ -46,7 +46,7 @@ static int groups_open(struct groups *groups, const struct profile *profile,
 	*groups = (struct groups){.count = count,
 				  .options = options,
 				  .whole = profile->meta.percent_base[options->type],
-				  .is_comparison = render_is_comparison(profile)};
+				  .is_comparison = profile_is_comparison(profile)};
 	if (groups->whole == 0)
 		groups->whole = estimate_total(profile, options->type).value;
 	groups->group = calloc(count + 1, sizeof(*groups->group));

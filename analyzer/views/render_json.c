@@ -90,7 +90,7 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_number("target_cpu_ns", meta->target_cpu_ns, out);
 	fprintf(out, "\"is_scaled\":%s,\n\"is_comparison\":%s},\n",
 		meta->is_scaled ? "true" : "false",
-		render_is_comparison(profile) ? "true" : "false");
+		profile_is_comparison(profile) ? "true" : "false");
 }
 
 static void put_types(FILE *out)

@@ -144,22 +144,13 @@ static void print_all(const struct stack_text *text, const struct leaks *leaks,
 	print_summary(leaks, out);
 }
 
-static bool has_base(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].key.side == PROFILE_BASE)
-			return true;
-	}
-	return false;
-}
-
 int render_leaks(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	struct stack_text text;
 	struct leaks leaks = {0};
 	int err;
 
-	if (has_base(profile) || options->file_count > 1)
+	if (profile_is_comparison(profile) || options->file_count > 1)
 		return render_fail(-EINVAL, "--leaks looks at one session; --growth takes several "
 					    "files, --base compares two");
 	err = stack_text_open(profile, &text);

@@ -109,7 +109,7 @@ static void print_profiles(const struct stack_sums *sums, bool is_comparison, FI
 int render_speedscope(const struct profile *profile, const struct render_options *options,
 		      FILE *out)
 {
-	const bool is_comparison = render_is_comparison(profile);
+	const bool is_comparison = profile_is_comparison(profile);
 	struct stack_sums sums;
 	const int err = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &sums);
 

@@ -16,15 +16,6 @@
 #include "render_header.h"
 #include "style.h"
 
-static bool is_comparison(const struct profile *profile)
-{
-	bool has_base = false;
-
-	for (size_t i = 0; i < profile->row_count && !has_base; i++)
-		has_base = profile->row[i].key.side == PROFILE_BASE;
-	return has_base;
-}
-
 /* Explains an empty table: is that the answer, or a mistake? */
 static void explain_nothing(const struct profile *profile, FILE *out)
 {
@@ -41,7 +32,7 @@ static void explain_nothing(const struct profile *profile, FILE *out)
 			"Try a longer window (--duration) or a finer rate (--sample 64K).\n",
 			hi_format_bytes((double)profile->meta.interval, interval,
 					sizeof(interval)));
-	else if (is_comparison(profile))
+	else if (profile_is_comparison(profile))
 		fprintf(out, "Nothing to show: there is no difference.\n");
 	else
 		fprintf(out, "Nothing to show: what was sampled in the window was freed again in "

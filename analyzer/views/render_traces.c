@@ -81,7 +81,7 @@ int render_traces(const struct profile *profile, const struct render_options *op
 	struct trace *trace = malloc((profile->row_count + 1) * sizeof(*trace));
 	struct traces traces = {.profile = profile,
 				.type = options->type,
-				.is_comparison = render_is_comparison(profile)};
+				.is_comparison = profile_is_comparison(profile)};
 	size_t count = 0;
 	const int err = trace ? functions_open(profile, &traces.functions) : -ENOMEM;
 
