@@ -12,6 +12,7 @@
 #include "pprof_fields.h"
 #include "printable.h"
 #include "scan.h"
+#include "text_equal.h"
 
 #define LINES_MAX 256u /* inlined calls at one address */
 
@@ -245,23 +246,6 @@ static int read_line(struct pprof_tables *tables, const struct protobuf_field *f
 	return 0;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool has_lines(const struct profile_frame *frame, const struct profile_line *line,
-		      size_t count)
-{
-	bool is_same = frame->line_count == count;
-
-	for (size_t i = 0; i < count && is_same; i++)
-		is_same = frame->line[i].line == line[i].line &&
-			  is_same_text(frame->line[i].function, line[i].function) &&
-			  is_same_text(frame->line[i].file, line[i].file);
-	return is_same;
-}
-
 /*
  * If two locations have one address and differ in their lines, as in merged files, the second
  * becomes a frame with lines only.
@@ -278,7 +262,7 @@ static int make_frame(struct profile *profile, uint64_t address, int32_t module,
 	if (address && address != UINT64_MAX) {
 		if (profile_frame_at(profile, address + 1, module, out_frame))
 			return -ENOMEM;
-		if (!count || has_lines(&profile->frame[*out_frame], line, count))
+		if (!count || profile_frame_has_lines(&profile->frame[*out_frame], line, count))
 			return 0;
 		if (!profile->frame[*out_frame].line_count)
 			return profile_frame_lines(&profile->frame[*out_frame], line, count);

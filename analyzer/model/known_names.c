@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
+#include "text_equal.h"
 
 static bool is_same_module(const struct profile_module *a, const struct profile_module *b)
 {
@@ -17,7 +14,7 @@ static bool is_same_module(const struct profile_module *a, const struct profile_
 	       a->file_offset == b->file_offset && a->device == b->device && a->inode == b->inode &&
 	       a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
-	       is_same_text(a->path, b->path);
+	       text_equal(a->path, b->path);
 }
 
 static int known_module(struct profile *known, const struct profile_module *module,

@@ -13,6 +13,7 @@
 
 #include "caveats.h"
 #include "row_history.h"
+#include "text_equal.h"
 
 struct merge {
 	struct profile *into;
@@ -22,17 +23,12 @@ struct merge {
 	uint32_t *longest;                               /* room for the frames of any stack */
 };
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_same_module(const struct profile_module *a, const struct profile_module *b)
 {
 	return a->lo == b->lo && a->hi == b->hi && a->bias == b->bias &&
 	       a->file_offset == b->file_offset && a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
-	       is_same_text(a->path, b->path);
+	       text_equal(a->path, b->path);
 }
 
 /*

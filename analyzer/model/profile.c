@@ -11,6 +11,7 @@
 
 #include "hi_units.h"
 #include "table.h"
+#include "text_equal.h"
 
 #define CLASS_EXACT_MAX 1024u /* sizes up to here are a class of their own */
 #define CLASS_EXACT_BITS 10u  /* its logarithm */
@@ -153,20 +154,15 @@ int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, 
 	return 0;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool has_lines(const struct profile_frame *frame, const struct profile_line *line,
-		      size_t line_count)
+bool profile_frame_has_lines(const struct profile_frame *frame, const struct profile_line *line,
+			     size_t line_count)
 {
 	bool is_same = frame->line_count == line_count;
 
 	for (size_t i = 0; i < line_count && is_same; i++)
 		is_same = frame->line[i].line == line[i].line &&
-			  is_same_text(frame->line[i].function, line[i].function) &&
-			  is_same_text(frame->line[i].file, line[i].file);
+			  text_equal(frame->line[i].function, line[i].function) &&
+			  text_equal(frame->line[i].file, line[i].file);
 	return is_same;
 }
 
@@ -208,7 +204,7 @@ int profile_frame_named(struct profile *profile, const struct profile_line *line
 	struct profile_frame frame = {.module = -1};
 
 	while (table_next(&profile->index->named_frames, &cursor, out_frame)) {
-		if (has_lines(&profile->frame[*out_frame], line, line_count))
+		if (profile_frame_has_lines(&profile->frame[*out_frame], line, line_count))
 			return 0;
 	}
 	*out_frame = (uint32_t)profile->frame_count;
@@ -302,6 +298,10 @@ int profile_row_append(struct profile *profile, const struct profile_row *row, u
 			  sizeof(*profile->row)))
 		return -ENOMEM;
 	*out_row = (uint32_t)profile->row_count;
+	profile->row[profile->row_count++] = *row;
+	return 0;
+}
+
 bool profile_is_comparison(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->row_count; i++) {
@@ -309,10 +309,6 @@ bool profile_is_comparison(const struct profile *profile)
 			return true;
 	}
 	return false;
-}
-
-	profile->row[profile->row_count++] = *row;
-	return 0;
 }
 
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change)

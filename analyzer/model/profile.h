@@ -200,6 +200,9 @@ int profile_frame_at(struct profile *profile, uint64_t address, int32_t module,
  */
 int profile_frame_named(struct profile *profile, const struct profile_line *line, size_t line_count,
 			uint32_t *out_frame);
+/* True if the frame has these lines and no others; names in symbol tables are not compared. */
+bool profile_frame_has_lines(const struct profile_frame *frame, const struct profile_line *line,
+			     size_t line_count);
 /* Copies lines to a frame that has none. */
 int profile_frame_lines(struct profile_frame *frame, const struct profile_line *line,
 			size_t line_count);
@@ -213,11 +216,11 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
  * calls profile_row_at() with that key.
  */
 int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row);
+/* True if the profile is a comparison: it has rows of a base side. */
+bool profile_is_comparison(const struct profile *profile);
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
 /*
  * The sampling rate to suggest if samples or frees were dropped, as a user types it: "64K". Returns
-/* True if the profile is a comparison: it has rows of a base side. */
-bool profile_is_comparison(const struct profile *profile);
  * buffer.
  */
 const char *profile_fitting_rate(const struct profile *profile, char *buffer, size_t size);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text_equal.h"
+
 #define NUMBERS_MAX (1u << 18) /* the injector gives out no higher numbers */
 
 /*
@@ -115,9 +117,7 @@ static bool find_part(const struct thread_breakdown *breakdown, uint64_t key, ui
 
 static bool is_thread(const struct part_thread *thread, const char *name, uint32_t tid)
 {
-	if (thread->tid != tid || !thread->name != !name)
-		return false;
-	return !name || strcmp(thread->name, name) == 0;
+	return thread->tid == tid && text_equal(thread->name, name);
 }
 
 int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name, uint32_t tid,

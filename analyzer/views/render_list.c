@@ -11,12 +11,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "callgraph.h"
 #include "render_annotated.h"
 #include "render_header.h"
 #include "source_lines.h"
+#include "text_equal.h"
 
 struct listing {
 	const struct profile *profile;
@@ -152,7 +152,7 @@ static struct list_part next_part(const struct listing *listing, size_t first)
 	for (; part.end < lines->count && lines->line[part.end].function == line->function;
 	     part.end++) {
 		const char *file = lines->line[part.end].file;
-		if (file != line->file && (!file || !line->file || strcmp(file, line->file)))
+		if (!text_equal(file, line->file))
 			break;
 		estimate_add(&part.flat, &lines->line[part.end].flat);
 		estimate_add(&part.cum, &lines->line[part.end].cum);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "callgraph_trim.h"
-#include "hi_path.h"
 #include "caveats.h"
+#include "hi_path.h"
 #include "hi_units.h"
 #include "render_header.h"
 #include "style.h"

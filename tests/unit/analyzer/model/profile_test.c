@@ -120,4 +120,43 @@ UNIT_TEST(modules_are_copied)
 	profile_close(&profile);
 }
 
+UNIT_TEST(a_profile_with_rows_of_a_base_is_a_comparison)
+{
+	struct profile profile;
+	uint32_t row;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	CHECK(!profile_is_comparison(&profile));
+	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.size_class = 16}, &row), 0);
+	CHECK(!profile_is_comparison(&profile));
+	CHECK_EQ(profile_row_at(&profile,
+				&(struct profile_row_key){.size_class = 16, .side = PROFILE_BASE},
+				&row),
+		 0);
+	CHECK(profile_is_comparison(&profile));
+	profile_close(&profile);
+}
+
+UNIT_TEST(a_frame_has_its_lines_in_their_order)
+{
+	static char store[] = "store", copy[] = "copy", file[] = "src/file.c";
+	const struct profile_line lines[] = {{.function = store, .file = file, .line = 10},
+					     {.function = copy, .line = 11}},
+				  reversed[] = {lines[1], lines[0]};
+	struct profile_frame frame = {0};
+
+	CHECK(profile_frame_has_lines(&frame, lines, 0));
+	CHECK(!profile_frame_has_lines(&frame, lines, 2));
+	CHECK_EQ(profile_frame_lines(&frame, lines, 2), 0);
+	CHECK(profile_frame_has_lines(&frame, lines, 2));
+	CHECK(!profile_frame_has_lines(&frame, lines, 1));
+	CHECK(!profile_frame_has_lines(&frame, reversed, 2));
+	for (size_t i = 0; i < frame.line_count; i++) {
+		free(frame.line[i].function);
+		free(frame.line[i].system_name);
+		free(frame.line[i].file);
+	}
+	free(frame.line);
+}
+
 UNIT_MAIN()
