@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room cmd/: the commands, and a session from its user's point of view.
+ * Room cmd/: the commands, and a session from its user's point of view.
  *
  *   main.c, cli.h        the command line
- *   session.h            attach, dump, detach: start here (session_detach.c, session_dump.c,
- *                        session_request.h)
+ *   session.h            attach, dump, detach: start here (session_attach.c, session_dump.c,
+ *                        session_detach.c, session_request.h)
+ *   session_begin.h, session_loop.h, session_end.h
+ *                        the parts of an attach; session_state.h is what they share
+ *   session_signals.h    what SIGINT and the like do to a session
  *   control_socket.h     how another process sends requests to a session
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling

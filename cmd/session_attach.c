@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_attach.c - one run of `heapinject attach`: preflight, files, analyzer, attach
+ * (session_begin.c), the loop that pumps and watches (session_loop.c), and the end (session_end.c).
+ *
+ * Every reason to stop, from the duration to the target's exit, leaves the loop in the same way:
+ * detach, drain, end record, files, receipt. Nothing between attach and detach may return early.
+ */
+#include <sys/resource.h>
+
+#include "hi_exit.h"
+#include "session_begin.h"
+#include "session_end.h"
+#include "session_loop.h"
+#include "session_signals.h"
+#include "session_state.h"
+
+#define DESCRIPTORS_MAX 65536
+
+/*
+ * Each object's file is open twice or more during a session, and there may be hundreds of objects.
+ */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MAX ? limit.rlim_max : DESCRIPTORS_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int run_attached(struct session *session)
+{
+	int exit_code = session_begin(session);
+	if (exit_code == HI_EXIT_OK || session->attachment.control) {
+		progress_open(&session->progress, session->options->quiet);
+		dumps_open(&session->dumps, &session->sink, &session->progress,
+			   session->options->every_s * SECOND_NS);
+		session->progress.interval = session->options->interval;
+		exit_code = session_end(session, exit_code == HI_EXIT_OK ? session_run(session)
+									 : HI_STREAM_END_ERROR);
+		pump_close(&session->pump);
+	}
+	/*
+	 * while this process still holds the target: later the socket might be that of the next
+	 * session
+	 */
+	control_socket_close(&session->socket);
+	attachment_close(&session->attachment);
+	return exit_code;
+}
+
+int session_attach(const struct session_options *options)
+{
+	/* static, as it is large; there is one session per process */
+	static struct session session;
+	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
+	session_signals_end_early();
+	arch_cycles_calibrate();
+	raise_descriptor_limit();
+	int exit_code = session_check_target(&session);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	/* before the files are created, so that a signal cannot leave them behind */
+	session.signal_fd = session_signals_take();
+	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
+	if (exit_code != HI_EXIT_OK) {
+		attachment_close(&session.attachment);
+		return exit_code;
+	}
+	session.sink.outputs.keep = options->keep;
+	if (session_signals_is_interrupted(session.signal_fd)) {
+		attachment_close(&session.attachment);
+		exit_code = HI_EXIT_FAILED;
+	} else {
+		exit_code = run_attached(&session);
+	}
+	sink_close(&session.sink);
+	return exit_code;
+}

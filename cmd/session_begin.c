@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* session_begin.c - see session_begin.h. */
+#include "session_begin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "hi_exit.h"
+#include "hi_version.h"
+#include "refusal.h"
+#include "session_loop.h"
+
+/* ---- before the target is touched ------------------------------------------------------------ */
+
+/* Whether every free is recorded, and so no live set is kept. */
+static bool records_all_frees(const struct session_options *options)
+{
+	return options->interval == HI_INTERVAL_EXACT && !options->budget_ppm && !options->live_max;
+}
+
+int session_check_target(struct session *session)
+{
+	const struct arena_plan plan = {.interval = session->options->interval,
+					.live_max = session->options->live_max,
+					.records_all_frees = records_all_frees(session->options)};
+	struct preflight_program program;
+	int err = preflight_run(session->options->pid, &plan, &session->preflight, &program);
+	if (err) {
+		fprintf(stderr, "heapinject: cannot look at process %d: %s\n",
+			(int)session->options->pid, strerror(-err));
+		return HI_EXIT_FAILED;
+	}
+	if (session->preflight.verdict == PREFLIGHT_OK) {
+		attachment_init(&session->attachment, session->preflight.pid);
+		session->attachment.memory = program.memory;
+		session->attachment.images = program.images;
+		if (session->preflight.asked != session->preflight.pid && !session->options->quiet)
+			fprintf(stderr,
+				"heapinject: %d is a thread of process %d (%s); attaching to "
+				"that\n",
+				(int)session->preflight.asked, (int)session->preflight.pid,
+				session->preflight.comm);
+		return HI_EXIT_OK;
+	}
+	char line[512];
+	preflight_explain(&session->preflight, line, sizeof(line));
+	fprintf(stderr, "heapinject: %s\n", line);
+	return HI_EXIT_REFUSED;
+}
+
+/* ---- attach ---------------------------------------------------------------------------------- */
+
+static size_t read_cmdline(pid_t pid, char *into, size_t size)
+{
+	int fd;
+	if (proc_open(pid, 0, "cmdline", O_RDONLY, &fd))
+		return 0;
+	const ssize_t got = read(fd, into, size);
+	close(fd);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Warns of an unhooked allocator. Later the user could notice it only by what is missing. */
+static void warn_unhooked(const struct session *session)
+{
+	char text[UNHOOKED_TEXT_MAX];
+	if (session->preflight.unhooked.count && !session->options->quiet)
+		fprintf(stderr,
+			"heapinject: its allocations go to %s, which is not hooked: they will not "
+			"be seen\n",
+			unhooked_describe(&session->preflight.unhooked, text, sizeof(text)));
+}
+
+static int describe_target(struct session *session)
+{
+	char host[256] = "", cmdline[4096];
+	gethostname(host, sizeof(host) - 1);
+	const struct pump_target target = {
+		.pid = session->attachment.pid,
+		.interval = session->options->interval,
+		.budget_ppm = session->options->budget_ppm,
+		.comm = session->preflight.comm,
+		.exe = session->preflight.exe,
+		.host = host,
+		.version = HI_VERSION,
+		.cmdline = cmdline,
+		.cmdline_size = read_cmdline(session->attachment.pid, cmdline, sizeof(cmdline)),
+	};
+	int err = pump_header(&session->pump, &target);
+	if (!err)
+		err = pump_unhooked(&session->pump, &session->preflight.unhooked);
+	if (!err)
+		err = session_send_memory(session);
+	if (!err)
+		err = pump_modules(&session->pump, &session->attachment.images);
+	return err ? err : pump_maps(&session->pump, &session->attachment.maps);
+}
+
+/*
+ * To be called only after attachment_open has taken the target: the socket of a session that is
+ * attached already must not be replaced.
+ */
+static void listen_for_detach(struct session *session)
+{
+	int err = control_socket_listen(&session->socket, session->attachment.pid);
+	if (err && !session->options->quiet)
+		fprintf(stderr,
+			"heapinject: no control socket (%s): `heapinject detach` will not reach "
+			"this session; end it with Ctrl-C\n",
+			strerror(-err));
+}
+
+static void describe_session(const struct session *session)
+{
+	const struct attachment *attachment = &session->attachment;
+	fprintf(stderr,
+		"heapinject: attached to %d (%s): %zu functions at their entry, %zu GOT slots, "
+		"thread held for %.2f ms, %s loader\n",
+		(int)attachment->pid, session->preflight.comm, attachment->entries_written,
+		attachment->slots_written, (double)attachment->attach_stop_ns / 1e6,
+		attachment->loader->name);
+	sink_describe(&session->sink);
+}
+
+int session_begin(struct session *session)
+{
+	struct attachment *attachment = &session->attachment;
+	const struct session_options *asked = session->options;
+	const struct attach_options options = {
+		.interval = asked->interval,
+		.live_max = asked->live_max,
+		/*
+		 * If every block is a sample for the whole session, the target needs no live set:
+		 * the analyzer knows which block a free belongs to.
+		 */
+		.records_all_frees = records_all_frees(asked),
+		.loader = asked->loader,
+		.hook = asked->hook,
+	};
+	int err = attachment_open(attachment, session->preflight.tid);
+	if (!err) {
+		listen_for_detach(session);
+		err = attach(attachment, &options);
+	}
+	if (err)
+		return refusal_explain(&session->preflight, attachment, session->options->loader,
+				       err);
+	/*
+	 * malloc could not be hooked at its entry, although preflight may have taken that for
+	 * possible
+	 */
+	if (!attachment->entries.entry[HI_FN_MALLOC].at)
+		unhooked_find(&attachment->images, &attachment->allocator, 0,
+			      &session->preflight.unhooked);
+	err = pump_open(&session->pump, &session->sink.out, &attachment->memory,
+			&attachment->images, attachment->pid);
+	session->pump.broker = sink_broker(&session->sink);
+	if (!err)
+		err = describe_target(session);
+	pump_connect(&session->pump,
+		     &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity,
+				     attachment->arena.ring_count});
+	if (!err)
+		err = pump_connect_stacks(&session->pump, attachment->arena.stacks,
+					  attachment->arena.stacks_size);
+	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
+	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
+	if (session->options->verbose)
+		describe_session(session);
+	warn_unhooked(session);
+	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
+}

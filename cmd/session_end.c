@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* session_end.c - see session_end.h. */
+#include "session_end.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "detach.h"
+#include "hi_exit.h"
+#include "session_loop.h"
+#include "session_signals.h"
+
+#define READER_DEADLINE_MS 30000
+
+static const char *explain_end(enum hi_stream_end_reason reason)
+{
+	switch (reason) {
+	case HI_STREAM_END_EXIT:
+		return "the process exited";
+	case HI_STREAM_END_EXEC:
+		return "the process replaced its program";
+	case HI_STREAM_END_DEADMAN:
+		return "heapinject was silent for too long (stopped?), so that the payload "
+		       "disarmed itself";
+	case HI_STREAM_END_PROBE:
+		return "somebody put a probe (uprobe, perf, bpftrace) at a function of the "
+		       "allocator, whose calls cannot be seen any more";
+	case HI_STREAM_END_ERROR:
+		return "the sample stream broke";
+	case HI_STREAM_END_DETACH:
+		return "asked to by heapinject detach";
+	default:
+		return NULL;
+	}
+}
+
+/* Writes everything that was sampled, then the mappings at the end, then the end record. */
+static int drain(struct session *session, enum hi_stream_end_reason reason,
+		 const struct receipt *receipt)
+{
+	struct maps maps;
+	int err = pump_drain(&session->pump, READER_DEADLINE_MS);
+	if (!receipt->target_gone &&
+	    !maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
+		(void)!pump_maps(&session->pump, &maps);
+		maps_close(&maps);
+	}
+	int ended = pump_end(&session->pump, reason);
+	int drained = stream_out_drain(&session->sink.out, READER_DEADLINE_MS);
+	return err ? err : ended ? ended : drained;
+}
+
+static int report(struct session *session, const struct receipt *receipt)
+{
+	FILE *out = session->sink.streams ? stderr : stdout;
+	const int exit_code = sink_finish(&session->sink, out);
+	receipt_print(receipt, out);
+	if ((fflush(out) || ferror(out)) && out != stderr)
+		receipt_print(receipt, stderr);
+	dumps_close(&session->dumps);
+	if (session->sink.is_written)
+		fprintf(out, "Look at it with: heapinject report %s --text\n",
+			session->sink.outputs.heap_path);
+	if (session->sink.is_written && session->dumps.first_path[0])
+		fprintf(out,
+			"What has changed since the first of %u before it: heapinject diff %s %s "
+			"--text\n",
+			session->dumps.written, session->dumps.first_path,
+			session->sink.outputs.heap_path);
+	fflush(out);
+	return exit_code;
+}
+
+static void answer_client(const struct session *session, const struct receipt *receipt,
+			  int exit_code)
+{
+	if (session->client < 0)
+		return;
+	FILE *answer = fdopen(session->client, "w");
+	if (!answer)
+		return;
+	fprintf(answer, "%s\n", exit_code == HI_EXIT_OK ? "ok" : "failed");
+	if (session->sink.is_written)
+		fprintf(answer, "Files: %s and %s\n", session->sink.outputs.heap_path,
+			session->sink.outputs.pprof_path);
+	receipt_print(receipt, answer);
+	fclose(answer);
+}
+
+int session_end(struct session *session, enum hi_stream_end_reason reason)
+{
+	struct receipt receipt;
+	if (reason != HI_STREAM_END_EXIT && reason != HI_STREAM_END_EXEC)
+		session_send_stats(session);
+	/*
+	 * Detach comes before anything that might block, for example a write to a terminal that is
+	 * stopped.
+	 */
+	const int detached = detach(&session->attachment, &receipt);
+	session_signals_let_kill(session->signal_fd);
+	progress_close(&session->progress);
+	dumps_look(&session->dumps);
+	const char *why = explain_end(reason);
+	if (why && !session->options->quiet)
+		fprintf(stderr, "heapinject: ending: %s\n", why);
+	const int drained = drain(session, reason, &receipt);
+	if (drained)
+		fprintf(stderr, "heapinject: the record stream is incomplete: %s\n",
+			drained == -EPROTO ? "the process has written over the buffer through "
+					     "which samples come"
+					   : strerror(-drained));
+	if (!detached)
+		arena_free_rings(&session->attachment.arena);
+	int exit_code = report(session, &receipt);
+	if (detached || drained || reason == HI_STREAM_END_ERROR)
+		exit_code = HI_EXIT_FAILED;
+	answer_client(session, &receipt, exit_code);
+	return exit_code;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_loop.h - a session while it is attached: the loop that pumps and watches, and the figures
+ * that it sends.
+ */
+#ifndef HI_SESSION_LOOP_H
+#define HI_SESSION_LOOP_H
+
+#include "hi_stream.h"
+#include "session_state.h"
+
+/*
+ * Sends the current memory figures of the process, without what heapinject has mapped into it.
+ * Nothing is sent if the process ends in the meantime. 0 or negative errno.
+ */
+int session_send_memory(struct session *session);
+/*
+ * Sends and shows how the session is going. Changes the sampling interval if sampling costs more
+ * than it may.
+ */
+void session_send_stats(struct session *session);
+/* Runs until there is a reason to stop, and returns it. */
+enum hi_stream_end_reason session_run(struct session *session);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_state.h - what one run of `heapinject attach` holds, for the files that make up a
+ * session: session_attach.c, session_begin.c, session_loop.c, session_end.c.
+ */
+#ifndef HI_SESSION_STATE_H
+#define HI_SESSION_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach.h"
+#include "control_socket.h"
+#include "dumps.h"
+#include "hi_analyzer.h"
+#include "overhead.h"
+#include "preflight.h"
+#include "progress.h"
+#include "pump.h"
+#include "session.h"
+#include "sink.h"
+
+#define SECOND_NS 1000000000ull
+
+struct session {
+	const struct session_options *options;
+	struct preflight preflight;
+	struct sink sink;
+	struct hi_analyzer_status status;
+	bool has_status;
+	struct attachment attachment;
+	struct pump pump;
+	struct overhead overhead;
+	struct progress progress;
+	struct dumps dumps;
+	struct control_socket socket;
+	/* connection of the client that asked for the detach and waits for the answer; -1 = none */
+	int client;
+	int signal_fd;
+	uint64_t stats_ns, cpu_before_ns, busy_rounds;
+};
+
+#endif
