@@ -5,7 +5,7 @@
  *
  * The output is that of --heap. The differences are elsewhere: the input must be one file,
  * unfiltered (report_options.c), and names are looked up wherever they could become more precise,
- * not only where there are none (report.c).
+ * not only where there are none (report_file.c).
  */
 #include "render_formats.h"
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* report_file.c - see report_file.h. */
+#include "report_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bias.h"
+#include "progress_bar.h"
+#include "reader.h"
+#include "render_formats.h"
+#include "symbols.h"
+
+static const char *unreadable(int err)
+{
+	switch (err) {
+	case -ENODATA:
+		return "empty";
+	case -ENOEXEC:
+		return "none of what can be read: heap profiles of heapinject, gperftools and "
+		       "jemalloc, with names before them or without, pprof profiles, "
+		       "recordings of heaptrack, collapsed stacks, record streams";
+	default:
+		return strerror(-err);
+	}
+}
+
+bool report_file_is_left_out(const struct report_options *options, const char *file, int err,
+			     const struct profile *profile)
+{
+	if (options->renderer->render != render_growth ||
+	    file != options->file[options->file_count - 1] || options->file_count < 2)
+		return false;
+	return err == -ENODATA || err == -EBADMSG || (!err && profile->meta.damage);
+}
+
+static int load(const struct report_options *options, const char *file, struct profile *profile)
+{
+	const bool is_stdin = strcmp(file, "-") == 0;
+	const char *name = is_stdin ? "standard input" : file;
+	const int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0) {
+		report_complain(options, "%s: %s", name, strerror(errno));
+		return -EIO;
+	}
+	progress_bar_phase("reading");
+	progress_bar_file(fd);
+	err = reader_read(fd, profile);
+	progress_bar_phase("reading"); /* progress of that file has ended */
+	if (!is_stdin)
+		close(fd);
+	if (report_file_is_left_out(options, file, err, profile))
+		return err;
+	if (err == -EBADMSG)
+		report_complain(options, "%s: %s", name,
+				profile->meta.damage ? profile->meta.damage : "damaged");
+	else if (err)
+		report_complain(options, "%s: %s", name, unreadable(err));
+	else if (profile->meta.damage)
+		report_complain(options, "%s: %s; showing what was good", name,
+				profile->meta.damage);
+	return err;
+}
+
+/* Refuses a --binary with another build-id: wrong names are worse than none. */
+static int check_binary(const struct report_options *options, const char *file,
+			const struct profile *profile)
+{
+	const int err = symbols_check_binary(profile, &options->symbols);
+	const char *binary = options->symbols.binary;
+
+	if (err == -ESTALE)
+		report_complain(
+			options,
+			"%s is another build than the program in %s: their build-ids differ",
+			binary, file);
+	else if (err)
+		report_complain(options, "%s: %s", binary,
+				err == -ENOEXEC ? "not an ELF file" : strerror(-err));
+	return err;
+}
+
+/* Prints once, for all files, which missing files would have provided more names. */
+static void complain_of_lacks(const struct report_options *options,
+			      const struct symbols_findings *findings)
+{
+	static bool is_reported;
+
+	if (!findings->lacked || is_reported)
+		return;
+	is_reported = true;
+	report_complain(
+		options,
+		"frames without the calls that are inlined there, for want of split debug "
+		"information: %zu; %s is not there%s%s%s",
+		findings->lacking, findings->lacked, findings->lacked_here ? ", and " : "",
+		findings->lacked_here ? findings->lacked_here : "",
+		findings->lacked_here
+			? " is a package of such files, which libdw reads from elfutils 0.191 on"
+			: "");
+}
+
+static int look_up(const struct symbols_options *symbols, struct known_names *names,
+		   struct profile *profile)
+{
+	int err = bias_complete(profile, symbols->binary);
+
+	if (!err && names)
+		err = known_names_apply(names, profile);
+	progress_bar_phase("naming");
+	if (!err)
+		err = symbols_resolve(profile, symbols);
+	if (!err && names)
+		err = known_names_learn(names, profile);
+	return err;
+}
+
+static int resolve(const struct report_options *options, struct known_names *names,
+		   struct profile *profile)
+{
+	struct symbols_findings findings = {0};
+	struct symbols_options symbols = options->symbols;
+
+	symbols.findings = &findings;
+	symbols.complete = options->renderer->render == render_symbolize;
+	const int err = look_up(&symbols, names, profile);
+	if (err)
+		report_complain(options, "out of memory");
+	else
+		complain_of_lacks(options, &findings);
+	if (!err && symbols.complete)
+		report_complain(options,
+				"%zu frames without a name, of which %zu have one now; %zu that "
+				"had one have source lines or inlined calls now",
+				findings.sought, findings.found, findings.bettered);
+	free(findings.lacked);
+	free(findings.lacked_here);
+	return err;
+}
+
+int report_file_load(const struct report_options *options, const char *file,
+		     struct known_names *names, struct profile *profile)
+{
+	int err = load(options, file, profile);
+
+	if (!err)
+		err = check_binary(options, file, profile);
+	return err ? err : resolve(options, names, profile);
+}

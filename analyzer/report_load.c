@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* report_load.c - see report_load.h. */
+#include "report_load.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "caveats.h"
+#include "known_names.h"
+#include "merge.h"
+#include "progress_bar.h"
+#include "render_formats.h"
+#include "report_file.h"
+#include "snapshots.h"
+
+static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
+{
+	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++) {
+		if (unmatched & 1u << kind)
+			report_complain(options, "--%s %s matches nothing", filter_names[kind],
+					options->filter.text[kind]);
+	}
+}
+
+int report_filter(const struct report_options *options, struct profile *profile)
+{
+	struct profile filtered;
+	unsigned int unmatched;
+	int err = percent_base_set(profile, options->filter.percent_base);
+
+	if (!err && filter_is_idle(&options->filter))
+		return 0;
+	if (!err)
+		err = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (err) {
+		report_complain(options, "out of memory");
+		return err;
+	}
+	complain_of_unmatched(options, unmatched);
+	profile_close(profile);
+	*profile = filtered;
+	return 0;
+}
+
+/* Takes what the views need from each file separately, before it is merged with the others. */
+static int add_snapshot(const struct report_options *options, enum profile_side side,
+			const struct profile *profile)
+{
+	struct profile filtered;
+	unsigned int unmatched;
+	int err;
+
+	if (!options->render.snapshots || side != PROFILE_NEW)
+		return 0;
+	if (filter_is_idle(&options->filter))
+		return snapshots_add(options->render.snapshots, profile);
+	err = filter_profile(profile, &options->filter, &filtered, &unmatched);
+	if (err)
+		return err;
+	err = snapshots_add(options->render.snapshots, &filtered);
+	profile_close(&filtered);
+	return err;
+}
+
+/* The result of merging several files, and the names found so far. */
+struct merged {
+	struct profile *profile;
+	struct known_names names;
+};
+
+static int add_file(const struct report_options *options, const char *file, enum profile_side side,
+		    struct merged *merged)
+{
+	struct profile profile;
+	int err = profile_open(&profile);
+
+	if (!err)
+		err = report_file_load(options, file, &merged->names, &profile);
+	if (!err && (add_snapshot(options, side, &profile) ||
+		     profile_merge(merged->profile, &profile, side))) {
+		report_complain(options, "out of memory");
+		err = -ENOMEM;
+	}
+	profile_close(&profile);
+	return err;
+}
+
+static void complain_of_left_out(const struct report_options *options, const char *file, int err,
+				 struct profile *profile)
+{
+	if (err == -ENODATA) {
+		report_complain(
+			options,
+			"%s: empty, as the last file is while its session goes on; left out", file);
+		return;
+	}
+	if (!profile->meta.damage)
+		profile->meta.damage = strdup("damaged");
+	report_complain(options, "%s: %s; left out", file,
+			profile->meta.damage ? profile->meta.damage : "damaged");
+}
+
+/* Loads a file separately and adds it to the series, which keeps only the values of its stacks. */
+static int add_to_series(const struct report_options *options, const char *file,
+			 struct known_names *names, struct series *series, struct profile_meta *all)
+{
+	struct profile profile;
+	int err = profile_open(&profile);
+
+	if (!err)
+		err = report_file_load(options, file, names, &profile);
+	if (report_file_is_left_out(options, file, err, &profile)) {
+		complain_of_left_out(options, file, err, &profile);
+		err = 0;
+	} else if (!err) {
+		err = report_filter(options, &profile);
+		if (!err)
+			err = series_add(series, &profile, options->render.type);
+		if (!err)
+			err = caveats_take_over(all, &profile.meta);
+	}
+	if (!all->damage) {
+		all->damage = profile.meta.damage;
+		profile.meta.damage = NULL;
+	}
+	profile_close(&profile);
+	return err;
+}
+
+static int load_series(const struct report_options *options, struct series *series,
+		       struct profile_meta *all)
+{
+	struct known_names names = {0};
+	int err = 0;
+
+	series->keeps_variance = options->render.is_page;
+	for (size_t i = 0; i < options->file_count && !err; i++) {
+		progress_bar_part(i, options->file_count);
+		err = add_to_series(options, options->file[i], &names, series, all);
+	}
+	known_names_close(&names);
+	return err;
+}
+
+static int add_all(const struct report_options *options, struct profile *profile)
+{
+	const size_t count = options->file_count + options->base_count;
+	struct merged merged = {.profile = profile};
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		progress_bar_part(i, count);
+		err = i < options->file_count
+			      ? add_file(options, options->file[i], PROFILE_NEW, &merged)
+			      : add_file(options, options->base[i - options->file_count],
+					 PROFILE_BASE, &merged);
+	}
+	known_names_close(&merged.names);
+	return err;
+}
+
+int report_load(const struct report_options *options, struct series *series,
+		struct profile *profile)
+{
+	int err;
+
+	progress_bar_open();
+	if (options->renderer->render == render_growth)
+		err = load_series(options, series, &profile->meta);
+	else if (options->file_count == 1 && !options->base_count)
+		err = report_file_load(options, options->file[0], NULL, profile);
+	else
+		err = add_all(options, profile);
+	progress_bar_part(0, 0);
+	progress_bar_phase("drawing");
+	return err;
+}
