@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_options.c - see report_options.h. The options of the views come from their table
- * (render.h).
+ * report_options.c - see report_options.h. Which options there are is in report_option_table.c.
  */
 #include "report_options.h"
 
@@ -15,39 +14,7 @@
 #include "progress_bar.h"
 #include "render_formats.h"
 #include "render_header.h"
-
-#define RENDERERS_MAX 48u
-
-enum option_code {
-	OPTION_SORT = 256,
-	OPTION_INTERVALS,
-	OPTION_DETAILS,
-	OPTION_BASE,
-	OPTION_TAIL,
-	OPTION_FAIL_ABOVE,
-	OPTION_DIFF_BASE,
-	OPTION_COLOR,
-	OPTION_TRIM_PATH,
-	OPTION_SOURCE_PATH,
-	OPTION_NO_INLINES,
-	OPTION_RELATIVE_PERCENTAGES,
-	OPTION_NODE_FRACTION,
-	OPTION_EDGE_FRACTION,
-	OPTION_NO_TRIM,
-	OPTION_UNIT,
-	OPTION_SHOW_BYTES,
-	OPTION_FILTER,
-	OPTION_GRANULARITY = OPTION_FILTER + FILTER_KINDS,
-	OPTION_TYPE = OPTION_GRANULARITY + PROFILE_MODULES,
-	OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT
-};
-
-static const char *const type_options[SAMPLE_TYPE_COUNT] = {
-	[ALLOC_OBJECTS] = "alloc-objects",
-	[ALLOC_SPACE] = "alloc-space",
-	[INUSE_OBJECTS] = "inuse-objects",
-	[INUSE_SPACE] = "inuse-space",
-};
+#include "report_option_table.h"
 
 void report_complain(const struct report_options *options, const char *format, ...)
 {
@@ -59,100 +26,6 @@ void report_complain(const struct report_options *options, const char *format, .
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	putc('\n', stderr);
-}
-
-/* ---- command line ---------------------------------------------------------------------------- */
-
-/* The fixed options, the sample types, and one option for each renderer. */
-static const struct option always[] = {
-	{"help", no_argument, NULL, 'h'},
-	{"output", required_argument, NULL, 'o'},
-	{"binary", required_argument, NULL, 'p'},
-	{"limit", required_argument, NULL, 'n'},
-	{"sort", required_argument, NULL, OPTION_SORT},
-	{"intervals", no_argument, NULL, OPTION_INTERVALS},
-	{"details", no_argument, NULL, OPTION_DETAILS},
-	{"base", required_argument, NULL, OPTION_BASE},
-	{"tail", required_argument, NULL, OPTION_TAIL},
-	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
-	{"diff-base", required_argument, NULL, OPTION_DIFF_BASE},
-	{"color", required_argument, NULL, OPTION_COLOR},
-	{"focus", required_argument, NULL, OPTION_FILTER + FILTER_FOCUS},
-	{"ignore", required_argument, NULL, OPTION_FILTER + FILTER_IGNORE},
-	{"hide", required_argument, NULL, OPTION_FILTER + FILTER_HIDE},
-	{"show", required_argument, NULL, OPTION_FILTER + FILTER_SHOW},
-	{"show-from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
-	{"prune-from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
-	{"tagfocus", required_argument, NULL, OPTION_FILTER + FILTER_TAGFOCUS},
-	{"tagignore", required_argument, NULL, OPTION_FILTER + FILTER_TAGIGNORE},
-	{"relative-percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
-	{"functions", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FUNCTIONS},
-	{"files", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FILES},
-	{"lines", no_argument, NULL, OPTION_GRANULARITY + PROFILE_LINES},
-	{"addresses", no_argument, NULL, OPTION_GRANULARITY + PROFILE_ADDRESSES},
-	{"no-inlines", no_argument, NULL, OPTION_NO_INLINES},
-	{"trim-path", required_argument, NULL, OPTION_TRIM_PATH},
-	{"source-path", required_argument, NULL, OPTION_SOURCE_PATH},
-	{"nodecount", required_argument, NULL, 'n'},
-	{"nodefraction", required_argument, NULL, OPTION_NODE_FRACTION},
-	{"edgefraction", required_argument, NULL, OPTION_EDGE_FRACTION},
-	{"no-trim", no_argument, NULL, OPTION_NO_TRIM},
-	{"unit", required_argument, NULL, OPTION_UNIT},
-	{"show-bytes", no_argument, NULL, OPTION_SHOW_BYTES},
-	/* As pprof spells them. */
-	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
-	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
-	{"prune_from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
-	{"relative_percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
-	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
-	{"trim_path", required_argument, NULL, OPTION_TRIM_PATH},
-	{"source_path", required_argument, NULL, OPTION_SOURCE_PATH},
-	{"show_bytes", no_argument, NULL, OPTION_SHOW_BYTES},
-	{"alloc_objects", no_argument, NULL, OPTION_TYPE + ALLOC_OBJECTS},
-	{"alloc_space", no_argument, NULL, OPTION_TYPE + ALLOC_SPACE},
-	{"inuse_objects", no_argument, NULL, OPTION_TYPE + INUSE_OBJECTS},
-	{"inuse_space", no_argument, NULL, OPTION_TYPE + INUSE_SPACE},
-};
-#define ALWAYS (sizeof(always) / sizeof(always[0]))
-
-struct option_table {
-	struct option option[ALWAYS + SAMPLE_TYPE_COUNT + RENDERERS_MAX + 1];
-	char letters[16 + RENDERERS_MAX];
-};
-
-static void build_options(struct option_table *table)
-{
-	size_t count = ALWAYS, letter;
-
-	*table = (struct option_table){.letters = ":ho:p:n:"};
-	letter = strlen(table->letters);
-	memcpy(table->option, always, sizeof(always));
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		table->option[count++] =
-			(struct option){type_options[type], no_argument, NULL, OPTION_TYPE + type};
-	for (size_t i = 0; i < RENDERERS_MAX && renderers[i].name; i++) {
-		const int has_argument = renderers[i].argument ? required_argument : no_argument;
-
-		table->option[count++] = (struct option){renderers[i].name, has_argument, NULL,
-							 OPTION_RENDERER + (int)i};
-		if (renderers[i].letter)
-			table->letters[letter++] = renderers[i].letter;
-	}
-}
-
-const struct option *report_options_known(const char **out_letters)
-{
-	static struct option_table table;
-
-	if (!table.option[0].name)
-		build_options(&table);
-	*out_letters = table.letters;
-	return table.option;
-}
-
-const char *report_options_type(enum sample_type type)
-{
-	return type_options[type];
 }
 
 /* The only combination of two views: --growth --html, in any order. */
@@ -491,7 +364,8 @@ static int check_symbolize(const struct report_options *options)
 int report_options_parse(int argc, char **argv, struct report_options *out_options)
 {
 	struct report_options *options = out_options;
-	struct option_table table;
+	const char *letters;
+	const struct option *known = report_option_table_get(&letters);
 	int code, err = 0;
 
 	*options = (struct report_options){
@@ -499,11 +373,10 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		.argc = argc,
 		.argv = argv,
 		.render = {.type = INUSE_SPACE, .tail.share = LEAKS_TAIL_SHARE}};
-	build_options(&table);
 	(void)render_use_unit("auto"); /* the shell's last command line may have set it */
 	optind = 0;                    /* the caller may have parsed options of its own */
 	opterr = 0;
-	while (!err && (code = getopt_long(argc, argv, table.letters, table.option, NULL)) != -1)
+	while (!err && (code = getopt_long(argc, argv, letters, known, NULL)) != -1)
 		err = set_option(options, code, argv);
 	if (!err && !options->help)
 		err = take_files(options, argc - optind, argv + optind);

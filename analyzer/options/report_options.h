@@ -8,8 +8,6 @@
 #ifndef HI_REPORT_OPTIONS_H
 #define HI_REPORT_OPTIONS_H
 
-#include <getopt.h>
-
 #include "filter.h"
 #include "render.h"
 #include "style.h"
@@ -42,13 +40,6 @@ struct report_options {
  * has printed what is wrong. Keeps pointers into argv.
  */
 int report_options_parse(int argc, char **argv, struct report_options *out_options);
-/*
- * Returns the long options; the last one has no name. *out_letters: the short options in the format
- * of getopt_long().
- */
-const struct option *report_options_known(const char **out_letters);
-/* The name of the option that selects this type. */
-const char *report_options_type(enum sample_type type);
 /* Prints a line on standard error, after the name of the command. */
 void report_complain(const struct report_options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -15,6 +15,7 @@
 #include "hi_analyzer.h"
 #include "line_editor.h"
 #include "output_file.h"
+#include "report_option_table.h"
 #include "shell_completion.h"
 #include "shell_settings.h"
 #include "shell_view.h"
@@ -135,7 +136,7 @@ static bool set_type(struct shell *shell, const char *name)
 	const struct option *option = shell_settings_find(name, strlen(name));
 
 	for (int type = 0; option && type < SAMPLE_TYPE_COUNT; type++) {
-		if (strcmp(option->name, report_options_type(type)) == 0) {
+		if (strcmp(option->name, report_option_table_type(type)) == 0) {
 			set(shell, option, NULL);
 			return true;
 		}
@@ -309,7 +310,8 @@ static void run_help(struct shell *shell, const struct shell_words *words)
 		print_help_line(renderer->name, renderer->argument, renderer->help);
 	printf("Options, in force from OPTION=VALUE, or OPTION, to OPTION=; for one view "
 	       "--OPTION=VALUE after it:\n ");
-	for (const struct option *option = report_options_known(&letters); option->name; option++) {
+	for (const struct option *option = report_option_table_get(&letters); option->name;
+	     option++) {
 		if (shell_settings_find(option->name, strlen(option->name)) != option)
 			continue;
 		column += strlen(option->name) + 2;

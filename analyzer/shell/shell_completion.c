@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "hi_path.h"
+#include "report_option_table.h"
 #include "report_options.h"
 #include "shell_settings.h"
 #include "shell_words.h"
@@ -74,7 +75,7 @@ static int offer_types(const struct completing *completing, const char *prefix)
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT && !err; type++) {
 		char name[64];
-		snprintf(name, sizeof(name), "%s", report_options_type(type));
+		snprintf(name, sizeof(name), "%s", report_option_table_type(type));
 		for (char *dash = name; (dash = strchr(dash, '-'));)
 			*dash = '_';
 		err = offer(completing, prefix, name, "");
@@ -87,7 +88,7 @@ static int offer_settings(const struct completing *completing, const char *suffi
 	const char *letters;
 	int err = 0;
 
-	for (const struct option *option = report_options_known(&letters); option->name && !err;
+	for (const struct option *option = report_option_table_get(&letters); option->name && !err;
 	     option++) {
 		if (shell_settings_find(option->name, strlen(option->name)) == option)
 			err = offer(completing, "", option->name,
@@ -112,7 +113,7 @@ static int offer_options(const struct completing *completing)
 	const char *letters;
 	int err = 0;
 
-	for (const struct option *option = report_options_known(&letters); option->name && !err;
+	for (const struct option *option = report_option_table_get(&letters); option->name && !err;
 	     option++)
 		err = offer(completing, "--", option->name,
 			    option->has_arg == required_argument ? "=" : "");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_option_table.h"
 #include "report_options.h"
 
 /* Options that are used while files are read, or that the shell sets by other means. */
@@ -16,7 +17,7 @@ static const char *const unsettable[] = {"help", "output", "binary", "base", "di
 static bool is_type(const char *name)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		if (strcmp(report_options_type(type), name) == 0)
+		if (strcmp(report_option_table_type(type), name) == 0)
 			return true;
 	}
 	return false;
@@ -65,7 +66,7 @@ static const struct option *first_of(const struct option *known, int code)
 const struct option *shell_settings_find(const char *name, size_t size)
 {
 	const char *letters;
-	const struct option *known = report_options_known(&letters);
+	const struct option *known = report_option_table_get(&letters);
 
 	for (const struct option *option = known; option->name; option++) {
 		if (is_named(option->name, name, size)) {
@@ -154,7 +155,7 @@ int shell_settings_open(int argc, char **argv, struct shell_settings *out_settin
 	struct shell_settings settings = {
 		.fixed = calloc((size_t)argc + 1, sizeof(*settings.fixed))};
 	const char *letters;
-	const struct option *known = report_options_known(&letters);
+	const struct option *known = report_option_table_get(&letters);
 	int code, err = settings.fixed ? 0 : -ENOMEM;
 
 	optind = 0;

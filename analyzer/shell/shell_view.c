@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "report_option_table.h"
+
 struct command_line {
 	char **argument;
 	size_t count;
@@ -91,7 +93,8 @@ static bool wants_next(const char *word)
 {
 	const char *letters;
 
-	for (const struct option *option = report_options_known(&letters); option->name; option++) {
+	for (const struct option *option = report_option_table_get(&letters); option->name;
+	     option++) {
 		if (strncmp(word, "--", 2) == 0 && strcmp(word + 2, option->name) == 0)
 			return option->has_arg == required_argument;
 	}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* report_option_table.c - see report_option_table.h. */
+#include "report_option_table.h"
+
+#include <string.h>
+
+#define RENDERERS_MAX 48u
+
+static const char *const type_options[SAMPLE_TYPE_COUNT] = {
+	[ALLOC_OBJECTS] = "alloc-objects",
+	[ALLOC_SPACE] = "alloc-space",
+	[INUSE_OBJECTS] = "inuse-objects",
+	[INUSE_SPACE] = "inuse-space",
+};
+
+/* The fixed options, the sample types, and one option for each renderer. */
+static const struct option always[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"output", required_argument, NULL, 'o'},
+	{"binary", required_argument, NULL, 'p'},
+	{"limit", required_argument, NULL, 'n'},
+	{"sort", required_argument, NULL, OPTION_SORT},
+	{"intervals", no_argument, NULL, OPTION_INTERVALS},
+	{"details", no_argument, NULL, OPTION_DETAILS},
+	{"base", required_argument, NULL, OPTION_BASE},
+	{"tail", required_argument, NULL, OPTION_TAIL},
+	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
+	{"diff-base", required_argument, NULL, OPTION_DIFF_BASE},
+	{"color", required_argument, NULL, OPTION_COLOR},
+	{"focus", required_argument, NULL, OPTION_FILTER + FILTER_FOCUS},
+	{"ignore", required_argument, NULL, OPTION_FILTER + FILTER_IGNORE},
+	{"hide", required_argument, NULL, OPTION_FILTER + FILTER_HIDE},
+	{"show", required_argument, NULL, OPTION_FILTER + FILTER_SHOW},
+	{"show-from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
+	{"prune-from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
+	{"tagfocus", required_argument, NULL, OPTION_FILTER + FILTER_TAGFOCUS},
+	{"tagignore", required_argument, NULL, OPTION_FILTER + FILTER_TAGIGNORE},
+	{"relative-percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
+	{"functions", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FUNCTIONS},
+	{"files", no_argument, NULL, OPTION_GRANULARITY + PROFILE_FILES},
+	{"lines", no_argument, NULL, OPTION_GRANULARITY + PROFILE_LINES},
+	{"addresses", no_argument, NULL, OPTION_GRANULARITY + PROFILE_ADDRESSES},
+	{"no-inlines", no_argument, NULL, OPTION_NO_INLINES},
+	{"trim-path", required_argument, NULL, OPTION_TRIM_PATH},
+	{"source-path", required_argument, NULL, OPTION_SOURCE_PATH},
+	{"nodecount", required_argument, NULL, 'n'},
+	{"nodefraction", required_argument, NULL, OPTION_NODE_FRACTION},
+	{"edgefraction", required_argument, NULL, OPTION_EDGE_FRACTION},
+	{"no-trim", no_argument, NULL, OPTION_NO_TRIM},
+	{"unit", required_argument, NULL, OPTION_UNIT},
+	{"show-bytes", no_argument, NULL, OPTION_SHOW_BYTES},
+	/* As pprof spells them. */
+	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
+	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
+	{"prune_from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
+	{"relative_percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
+	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
+	{"trim_path", required_argument, NULL, OPTION_TRIM_PATH},
+	{"source_path", required_argument, NULL, OPTION_SOURCE_PATH},
+	{"show_bytes", no_argument, NULL, OPTION_SHOW_BYTES},
+	{"alloc_objects", no_argument, NULL, OPTION_TYPE + ALLOC_OBJECTS},
+	{"alloc_space", no_argument, NULL, OPTION_TYPE + ALLOC_SPACE},
+	{"inuse_objects", no_argument, NULL, OPTION_TYPE + INUSE_OBJECTS},
+	{"inuse_space", no_argument, NULL, OPTION_TYPE + INUSE_SPACE},
+};
+#define ALWAYS (sizeof(always) / sizeof(always[0]))
+
+struct option_table {
+	struct option option[ALWAYS + SAMPLE_TYPE_COUNT + RENDERERS_MAX + 1];
+	char letters[16 + RENDERERS_MAX];
+};
+
+static void build_options(struct option_table *table)
+{
+	size_t count = ALWAYS, letter;
+
+	*table = (struct option_table){.letters = ":ho:p:n:"};
+	letter = strlen(table->letters);
+	memcpy(table->option, always, sizeof(always));
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		table->option[count++] =
+			(struct option){type_options[type], no_argument, NULL, OPTION_TYPE + type};
+	for (size_t i = 0; i < RENDERERS_MAX && renderers[i].name; i++) {
+		const int has_argument = renderers[i].argument ? required_argument : no_argument;
+
+		table->option[count++] = (struct option){renderers[i].name, has_argument, NULL,
+							 OPTION_RENDERER + (int)i};
+		if (renderers[i].letter)
+			table->letters[letter++] = renderers[i].letter;
+	}
+}
+
+const struct option *report_option_table_get(const char **out_letters)
+{
+	static struct option_table table;
+
+	if (!table.option[0].name)
+		build_options(&table);
+	*out_letters = table.letters;
+	return table.option;
+}
+
+const char *report_option_table_type(enum sample_type type)
+{
+	return type_options[type];
+}

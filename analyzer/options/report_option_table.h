@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_option_table.h - which options `heapinject report` and `heapinject diff` have: the fixed
+ * ones, one for each sample type, and one for each view (render.h). What they do is in
+ * report_options.c, their description in report_help.c.
+ */
+#ifndef HI_REPORT_OPTION_TABLE_H
+#define HI_REPORT_OPTION_TABLE_H
+
+#include <getopt.h>
+
+#include "filter.h"
+#include "render.h"
+
+/* What getopt_long() returns for an option; it is the letter for those that have one. */
+enum option_code {
+	OPTION_SORT = 256,
+	OPTION_INTERVALS,
+	OPTION_DETAILS,
+	OPTION_BASE,
+	OPTION_TAIL,
+	OPTION_FAIL_ABOVE,
+	OPTION_DIFF_BASE,
+	OPTION_COLOR,
+	OPTION_TRIM_PATH,
+	OPTION_SOURCE_PATH,
+	OPTION_NO_INLINES,
+	OPTION_RELATIVE_PERCENTAGES,
+	OPTION_NODE_FRACTION,
+	OPTION_EDGE_FRACTION,
+	OPTION_NO_TRIM,
+	OPTION_UNIT,
+	OPTION_SHOW_BYTES,
+	OPTION_FILTER,
+	OPTION_GRANULARITY = OPTION_FILTER + FILTER_KINDS,
+	OPTION_TYPE = OPTION_GRANULARITY + PROFILE_MODULES,
+	OPTION_RENDERER = OPTION_TYPE + SAMPLE_TYPE_COUNT
+};
+
+/*
+ * Returns the long options; the last one has no name. *out_letters: the short options in the format
+ * of getopt_long().
+ */
+const struct option *report_option_table_get(const char **out_letters);
+/* The name of the option that selects this type. */
+const char *report_option_table_type(enum sample_type type);
+
+#endif
