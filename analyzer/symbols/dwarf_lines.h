@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Only dwarf_lines.c and
- * dwarf_names use libdw.
+ * dwarf_lines.h - source lines and inlined calls by address, from DWARF. Only this and the other
+ * files that begin with dwarf_ use libdw.
  */
 #ifndef HI_DWARF_LINES_H
 #define HI_DWARF_LINES_H
