@@ -11,6 +11,7 @@
 #include "attach.h"
 #include "hi_exit.h"
 #include "hi_version.h"
+#include "proc_file.h"
 #include "refusal.h"
 #include "session_loop.h"
 

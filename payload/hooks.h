@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Room payload/: the code that runs in the target, and samples what it allocates. Start at hooks.h.
+ */
+
+/*
  * hooks.h - the handlers that the hook stubs of arch/ call, one for each shape of allocation
  * function.
  *

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Room analysis/: what a profile says, in sums and verdicts that views only have to print. Start at
+ * callgraph.h, sums by function; calltree.h and stack_sums.h keep the stacks, leaks.h and growth.h
+ * say what grows. Uses symbols/, model/, text/, and libcapstone.
+ */
+
+/*
  * callgraph.h - a profile summed up by function: flat and cumulative weight per name, and weight
  * per caller-callee pair.
  *

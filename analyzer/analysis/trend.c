@@ -30,7 +30,7 @@
 #define FALSE_ALARM 0.01 /* probability, for a quarter with HEALTHY_SHARE */
 #define FALSE_ALARM_NORMAL 2.326348
 #define NORMAL_95 1.959964
-/* ^of the expected growth: this much must have come in the last half and in the last quarter, */
+/* of the expected growth: this much must have come in the last half and in the last quarter, */
 #define GOES_ON_SHARE (1.0 / 3)
 #define GOES_ON_DEVIATIONS 2.0 /* unless it is within this many standard deviations */
 /* least allocations in each quarter, for blocks that are replaced by larger ones */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room formats/: files of profiles. Start at reader.h, the table of the formats that are read.
+ * Room formats/: files of profiles. Start at reader.h, the table of the formats that are read.
  * A format is a file read_NAME.c and a line in the table. heapfile*.c and pprof*.c write as well.
  * Uses stream/, symbols/, model/, io/, text/. Every byte that is read is treated as hostile.
  */

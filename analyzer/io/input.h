@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Room io/: files and programs, read and written. Start at input.h, which unpacks by unpack.h;
+ * output_file.h writes, program.h has another program work. Uses text/ only.
+ */
+
+/*
  * input.h - a file descriptor, read once from front to end through a buffer that allows peeking
  * ahead.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room model/: the profile, in the numbers that were sampled. Start at profile.h. estimate.h
+ * Room model/: the profile, in the numbers that were sampled. Start at profile.h. estimate.h
  * derives figures with intervals, judgement.h and caveats.h say what must not be stated, merge.h
  * and filter.h make other profiles, history.h has rates and lifetimes. Uses text/ only.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The room options/: the command line of report and its help. Uses views/ and below. */
+/* Room options/: the command line of report and its help. Uses views/ and below. */
 
 /*
  * report_options.h - the command lines of `heapinject report` and `heapinject diff`. Their help is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room shell/: report at a terminal, with line editing and completion. Start at shell.h. Uses
+ * Room shell/: report at a terminal, with line editing and completion. Start at shell.h. Uses
  * options/ and below, and libedit.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room stream/: the record stream (hi_stream.h) played into a profile. Start at replay.h.
+ * Room stream/: the record stream (hi_stream.h) played into a profile. Start at replay.h.
  * records.h checks each record. live.h has the live blocks; stack_ids.h and modules.h have the
  * stacks and modules that the stream numbered. Uses model/, io/, text/.
  */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Room term/: what a terminal shows beside a report's text. Colours are in style.h, the progress
+ * bar on standard error is in progress_bar.h. Uses nothing else.
+ */
+
+/*
  * style.h - colour in text on a terminal, and nowhere else.
  *
  * One stream at a time is styled, and only after style_use(). Text that is written to any other

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Room text/: names and numbers, read and written. text_out.h writes them, scan.h reads them,
+ * pattern.h finds in them, printable.h and text_equal.h clean and compare them. Uses nothing else.
+ */
+
+/*
  * text_out.h - writes names and numbers as the text formats want them. The stream keeps write
  * errors.
  *

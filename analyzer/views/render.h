@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room views/: how a profile is shown. Start at render.h, the table of views. A view is a file
+ * Room views/: how a profile is shown. Start at render.h, the table of views. A view is a file
  * render_NAME.c and a line in this table. What several views print as their header is in
  * render_header.h. Uses analysis/ and below.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Room arch/: all of the injector that knows the CPU. Start at arch.h. */
+
 /*
  * arch.h - all that the injector knows about a CPU and its kernel ABI. Implemented in
  * arch/$(ARCH)/, chosen at link time.

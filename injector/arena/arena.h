@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room arena/: what is ours in the target, and what was changed there.
+ * Room arena/: what is ours in the target, and what was changed there.
  *
  *   arena.h            the reservation, from plan to unmapping: enter here (arena_layout.c,
  *                      arena_map.c, arena_gate.c, arena_unmap.c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room attach/: from a process that preflight approved to one that samples, and back to exactly
+ * Room attach/: from a process that preflight approved to one that samples, and back to exactly
  * what it was.
  *
  *   attach.h           the steps of an attach: enter here; attachment.h: what an attach holds

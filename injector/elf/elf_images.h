@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory elf/: which ELF objects are mapped in the target, and what they define.
+ * Room elf/: which ELF objects are mapped in the target, and what they define.
  *
  *   elf_images.h       all of them: start here; elf_image.h: one, its file, symbols, relocations
  *   link_map.h         the dynamic linker's list of them, read from outside

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory hooks/: which functions of the target are hooked, where, and which code of the payload
+ * Room hooks/: which functions of the target are hooked, where, and which code of the payload
  * takes the call.
  *
  *   hook_table.h       what is known of each function

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory loader/: puts the payload's code into the target and takes it out again. loader_map.c
+ * Room loader/: puts the payload's code into the target and takes it out again. loader_map.c
  * maps it into the arena's file; loader_dlopen.c has the target's own dynamic linker load it from a
  * file (payload_file.h). Uses arena/ and below.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory preflight/: may the injector attach to this process? preflight.h has the answer and
+ * Room preflight/: may the injector attach to this process? preflight.h has the answer and
  * preflight_print.c prints it. A check is a function in one of the files preflight_*.c and a line
  * in the table of preflight.c. Examines the process from outside only; uses arena/, hooks/, elf/,
  * target/ to find what attach would find.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory stream/: turns the payload's records into the record stream (hi_stream.h) that the
+ * Room stream/: turns the payload's records into the record stream (hi_stream.h) that the
  * analyzer reads.
  *
  *   pump.h             called every few milliseconds: start here

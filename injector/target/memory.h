@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory target/: what can be read of a process, and changed in it, without stopping any of its
+ * Room target/: what can be read of a process, and changed in it, without stopping any of its
  * threads.
  *
  *   memory.h           its memory, through /proc/PID/mem: start here

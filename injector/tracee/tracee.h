@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room tracee/: stops, borrows and releases threads of the target, and has them call something.
+ * Room tracee/: stops, borrows and releases threads of the target, and has them call something.
  *
  *   tracee.h           one thread under ptrace: enter here; tracee_worker() starts the thread that
  *                      may do it

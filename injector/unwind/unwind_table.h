@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directory unwind/: how the injector and the payload walk stacks of the target.
+ * Room unwind/: how the injector and the payload walk stacks of the target.
  *
  *   unwind_table.h     .eh_frame of an object as rows for the payload: start here
  *                      (its steps: cfi.h, eh_frame.h, unwind_row.h)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Room arch/: all of the payload that knows the CPU. Start at arch.h. */
+
 /*
  * arch.h - everything that the payload knows about a CPU; implemented by arch/$(ARCH)/, chosen at
  * link time.
