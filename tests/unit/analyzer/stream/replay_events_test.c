@@ -3,15 +3,10 @@
  * replay_events_test.c - a record of however many events is what a record for each of them would
  * be.
  */
-#include "unit.h"
-
-#include "replay.h"
+#include "replayed.h"
 #include "row_history.h"
-#include "stream_file.h"
-#include "stream_writer.h"
 
-#define LO 0x400000u
-#define AN_ALLOC ((uint64_t)(HI_FN_MALLOC + 1) << HI_STREAM_EVENT_ADDRESS_BITS)
+#define AN_ALLOC EVENT_AT(0, EVENT_ALLOC)
 #define EVENTS_MAX 100u
 #define STACKS 3u
 
@@ -83,27 +78,19 @@ static void put_each(FILE *file, uint32_t count)
 
 static FILE *begin(void)
 {
-	FILE *file = memory_file();
+	FILE *file = stream_begin(1);
 
-	stream_header(file, 1);
-	stream_module(file, 1, LO, LO + 0x1000, "/opt/server");
 	stream_thread(file, 1, 11, "one");
 	stream_thread(file, 2, 12, "other");
 	for (uint32_t i = 1; i <= STACKS; i++)
-		stream_stack(file, i, &(const uint64_t){LO + 0x100 * i}, 1);
+		stream_stack(file, i, &(const uint64_t){REPLAYED_LO + 0x100 * i}, 1);
 	return file;
 }
 
 static void play(FILE *file, struct profile *profile)
 {
-	struct input input;
-
-	CHECK_EQ(profile_open(profile), 0);
 	stream_end(file);
-	open_input_of(file, SIZE_MAX >> 1, &input);
-	CHECK_EQ(replay_stream(&input, NULL, profile), 0);
-	input_close(&input);
-	fclose(file);
+	CHECK_EQ(replayed(file, profile), 0);
 }
 
 static void check_same(const struct profile *one, const struct profile *other)
@@ -174,7 +161,7 @@ UNIT_TEST(kinds_are_told_apart)
 
 	stream_drawn = 2;
 	for (uint32_t i = STACKS + 1; i <= MANY; i++)
-		stream_stack(file, i, &(const uint64_t){LO + 8 * i + 4}, 1);
+		stream_stack(file, i, &(const uint64_t){REPLAYED_LO + 8 * i + 4}, 1);
 	for (uint32_t i = 0; i < ROUNDS * MANY; i++) {
 		for (uint32_t size = 1; size <= SIZES; size++)
 			event[size - 1] = (struct hi_stream_event){.what = 0x1000 | AN_ALLOC,
@@ -232,6 +219,141 @@ UNIT_TEST(of_many_sizes_on_one_stack_few_are_told_apart)
 	CHECK_EQ(count[0], ROUNDS * MANY);
 	CHECK_EQ(bytes[0], ROUNDS * MANY * (MANY - 1) / 2);
 	CHECK_EQ(bytes[1], ROUNDS * FEW * (FEW - 1) / 2);
+	profile_close(&profile);
+}
+
+/* But for what lies between the members, which may be anything. */
+static void check_same_row(const struct profile_row *one, const struct profile_row *other)
+{
+	const size_t figures = offsetof(struct profile_row, alloc_count);
+
+	CHECK_EQ(memcmp(&one->key, &other->key, offsetof(struct profile_row_key, side)), 0);
+	CHECK_EQ(one->key.side, other->key.side);
+	CHECK_EQ(memcmp((const char *)one + figures, (const char *)other + figures,
+			offsetof(struct profile_row, history) - figures),
+		 0);
+	CHECK_EQ(one->history, other->history);
+}
+
+/* The same with a record for each, and all in one; how is not to be seen in the profile. */
+UNIT_TEST(events_are_what_their_records_would_be)
+{
+	const struct hi_stream_event alloc = {
+		.thread = 1, .bytes = 48, .stack = 1, .slack = 8, .lived_ns = HI_STREAM_LIVES};
+	struct hi_stream_event kept = alloc, freed = alloc, passed = alloc;
+	const struct hi_stream_event a_free = {.what = 0x2000, .after_ns = 1000};
+	struct profile one, other;
+
+	kept.what = EVENT_AT(0x1000, EVENT_ALLOC);
+	freed.what = EVENT_AT(0x2000, EVENT_ALLOC);
+	passed.what = EVENT_AT(0x3000, EVENT_ALLOC);
+	passed.lived_ns = 1000;
+	for (int in_one = 0; in_one <= 1; in_one++) {
+		FILE *file = stream_begin(1);
+
+		stream_stack(file, 1, site_a, 2);
+		/* the second one finds all kinds known, and frees that were missed */
+		for (int round = 0; round < 3; round++) {
+			if (in_one) {
+				struct hi_stream_event all[4] = {kept, freed, passed, a_free};
+
+				stream_events(file, all,
+					      3 * sizeof(*all) + HI_STREAM_EVENT_FREE_BYTES);
+			} else {
+				stream_alloc_on(file, 0x1000, 48, 1);
+				stream_alloc_on(file, 0x2000, 48, 1);
+				stream_alloc_on(file, 0x3000, 48, 1);
+				stream_free(file, 0x3000);
+				stream_free(file, 0x2000);
+			}
+			/* the second: is a missed free in the next round */
+			stream_unfree(file, round ? 0x2000 : 0x3000);
+		}
+		stream_end(file);
+		CHECK_EQ(replayed(file, in_one ? &one : &other), 0);
+	}
+	CHECK(!one.meta.damage);
+	CHECK_EQ(one.row_count, 1);
+	check_same_row(&one.row[0], &other.row[0]);
+	CHECK_EQ(memcmp(&one.breakdown.part[0], &other.breakdown.part[0], sizeof(struct part)), 0);
+	CHECK_EQ(one.meta.samples, 9);
+	CHECK_EQ(one.meta.frees, other.meta.frees);
+	CHECK_EQ(one.meta.slack_samples, 9);
+	CHECK_EQ(one.meta.stacks_complete, other.meta.stacks_complete);
+	CHECK_EQ(one.meta.duration_ns, other.meta.duration_ns);
+	profile_close(&one);
+	profile_close(&other);
+}
+
+/* What is known of a kind of allocation does not outlive what it was known by. */
+UNIT_TEST(events_belong_to_the_modules_the_thread_and_the_interval_of_the_moment)
+{
+	const struct hi_stream_event alloc = {.what = EVENT_AT(0x1000, EVENT_ALLOC),
+					      .thread = 1,
+					      .bytes = 48,
+					      .stack = 1,
+					      .lived_ns = 1};
+	struct hi_stream_event others = alloc;
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	others.thread = 2;
+	stream_stack(file, 1, site_a, 2);
+	stream_thread(file, 1, 101, "one");
+	stream_events(file, &alloc, sizeof(alloc));
+	stream_events(file, &others, sizeof(others)); /* of nobody */
+	stream_thread(file, 2, 102, "two");
+	stream_events(file, &others, sizeof(others));
+	stream_drawn = 512;
+	stream_events(file, &alloc, sizeof(alloc));
+	stream_module_gone(file, 1);
+	stream_events(file, &alloc, sizeof(alloc));
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(!profile.meta.damage);
+	CHECK_EQ(profile.row_count, 3);
+	CHECK_EQ(profile.row[0].alloc_count, 3);
+	CHECK_EQ(profile.row[0].freed_count, 3);
+	CHECK_EQ(profile.row[1].key.interval, 512);
+	CHECK_EQ(profile.row[2].key.interval, 512);
+	CHECK_EQ(profile.frame[profile.stack[profile.row[2].key.stack].frame[0]].module, -1);
+	CHECK_EQ(profile.breakdown.count, 5);
+	CHECK_EQ(replayed_part(&profile, "two")->alloc_count, 1);
+	profile_close(&profile);
+}
+
+UNIT_TEST(events_that_make_no_sense_are_named_and_the_others_count)
+{
+	struct hi_stream_event event = {.what = EVENT_AT(0, EVENT_ALLOC),
+					.bytes = 48,
+					.stack = 1,
+					.lived_ns = HI_STREAM_LIVES};
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_stack(file, 1, site_a, 2);
+	stream_events(file, &event, sizeof(event)); /* nowhere */
+	event.what = EVENT_AT(0x1000, EVENT_ALLOC);
+	event.stack = 7; /* not told */
+	stream_events(file, &event, sizeof(event));
+	stream_events(file, &event, sizeof(event));
+	event.stack = 1;
+	event.what = EVENT_AT(0x2000, EVENT_ALLOC);
+	stream_drawn = 0;
+	stream_events(file, &event, sizeof(event));
+	stream_drawn = 1;
+	stream_events(file, &event, HI_STREAM_EVENT_FREE_BYTES); /* an allocation cut in two, */
+	stream_events(file, &event, 8);                          /* and not even a free */
+	stream_events(file, NULL, 0);
+	event.what = EVENT_AT(0x3000, 0xff); /* functions of later versions */
+	stream_events(file, &event, sizeof(event));
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(strstr(profile.meta.damage, "an allocation of an impossible size, address"));
+	CHECK_EQ(profile.meta.samples, 3);
+	CHECK_EQ(profile.row_count, 2);
+	CHECK_EQ(profile.row[0].inuse_count, 1);
+	CHECK_EQ(profile.row[1].inuse_count, 1);
 	profile_close(&profile);
 }
 
