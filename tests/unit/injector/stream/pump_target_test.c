@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* pump_target_test.c - what describes the target: header, modules, mappings, figures, end. */
+#include "pumped.h"
+
+#include <errno.h>
+
+UNIT_TEST(the_header_carries_every_string)
+{
+	static const char cmdline[] = "server\0--port\0007";
+	prepare();
+	const struct pump_target target = {
+		.pid = 1234,
+		.interval = 65536,
+		.comm = "server",
+		.exe = "/opt/server",
+		.host = "",
+		.version = "1.2",
+		.cmdline = cmdline,
+		.cmdline_size = sizeof(cmdline),
+	};
+	CHECK_EQ(pump_header(&pump, &target), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	const union stream_any *got = expect(HI_STREAM_HEADER);
+	CHECK_EQ(got->header.magic, HI_STREAM_MAGIC);
+	CHECK_EQ(got->header.version, HI_STREAM_VERSION);
+	CHECK_EQ(got->header.pid, 1234);
+	CHECK_EQ(got->header.interval, 65536);
+	CHECK(got->header.start_unix_ns > 1600000000ull * 1000000000u);
+	CHECK_EQ(got->header.cmdline_size, sizeof(cmdline));
+	const char *text = (const char *)got->bytes + sizeof(got->header);
+	CHECK_EQ(memcmp(text, "server", 6), 0);
+	CHECK_EQ(memcmp(text + 6, cmdline, sizeof(cmdline)), 0);
+	CHECK_EQ(memcmp(text + 6 + sizeof(cmdline), "/opt/server1.2", 14), 0);
+	finish();
+}
+
+UNIT_TEST(a_module_comes_before_the_events_in_it)
+{
+	prepare();
+	const struct elf_image *libc = own_image(&own, "libc.so");
+	CHECK_EQ(pump_modules(&pump, &own.images), 0);
+	put_alloc(libc->text[0].lo + 16, 1, 1);
+	round_once();
+	unsigned modules = 0;
+	bool has_libc = false;
+	const union stream_any *got;
+	while ((got = next()) && got->record.type == HI_STREAM_MODULE) {
+		const char *text =
+			(const char *)got->bytes + sizeof(got->module) + got->module.build_id_size;
+		modules++;
+		CHECK(got->module.module >= 1 && got->module.module <= own.images.count);
+		if (got->module.lo != libc->text[0].lo)
+			continue;
+		has_libc = true;
+		CHECK_EQ(got->module.hi, libc->text[0].hi);
+		CHECK_EQ(got->module.file_offset, libc->text[0].file_offset);
+		CHECK_EQ(got->module.bias, libc->bias);
+		CHECK_EQ(got->module.inode, libc->inode);
+		CHECK_EQ(got->module.build_id_size, libc->build_id_size);
+		CHECK_EQ(memcmp(got->bytes + sizeof(got->module), libc->build_id,
+				libc->build_id_size),
+			 0);
+		CHECK_EQ(got->module.path_size, strlen(libc->path));
+		CHECK_EQ(memcmp(text, libc->path, got->module.path_size), 0);
+		CHECK_EQ(memcmp(text + got->module.path_size, libc->open_path,
+				got->module.open_path_size),
+			 0);
+	}
+	CHECK(has_libc);
+	CHECK(modules >= own.images.count);
+	CHECK(got);
+	CHECK_EQ(got->record.type, HI_STREAM_THREAD);
+	expect(HI_STREAM_ALLOC);
+	expect_nothing();
+	CHECK_EQ(pump_modules(&pump, &own.images), 0); /* nothing new */
+	CHECK_EQ(stream_out_flush(&out), 0);
+	expect_nothing();
+	finish();
+}
+
+/* Objects that were never mapped: an image with `texts` texts of a page each. */
+static struct elf_image invent(const char *path, struct elf_text *text, remote_addr lo,
+			       size_t texts)
+{
+	for (size_t i = 0; i < texts; i++)
+		text[i] = (struct elf_text){.lo = lo + i * 0x10000,
+					    .hi = lo + i * 0x10000 + 0x1000,
+					    .file_offset = i * 0x1000};
+	return (struct elf_image){
+		.path = (char *)(uintptr_t)path,
+		.open_path = (char *)(uintptr_t) "",
+		.inode = strlen(path),
+		.bias = lo,
+		.text = text,
+		.text_count = texts,
+	};
+}
+
+UNIT_TEST(a_library_that_moved_is_gone_before_it_is_there_again)
+{
+	struct elf_text text[2][2];
+	struct elf_image image[2] = {invent("/lib/a", text[0], 0x1000000, 1),
+				     invent("/lib/bb", text[1], 0x2000000, 1)};
+	const struct elf_images images = {.image = image, .count = 2};
+	prepare();
+	CHECK_EQ(pump_modules(&pump, &images), 0);
+	image[0] = invent("/lib/a", text[0], 0x3000000, 1);
+	CHECK_EQ(pump_modules(&pump, &images), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 1);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 2);
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	const union stream_any *got = expect(HI_STREAM_MODULE);
+	CHECK_EQ(got->module.module, 3);
+	CHECK_EQ(got->module.lo, 0x3000000);
+	expect_nothing();
+	finish();
+}
+
+UNIT_TEST(all_texts_of_an_object_carry_one_number_and_go_with_it)
+{
+	struct elf_text text[2];
+	struct elf_image image = invent("/lib/a", text, 0x1000000, 2);
+	struct elf_images images = {.image = &image, .count = 1};
+	prepare();
+	CHECK_EQ(pump_modules(&pump, &images), 0);
+	images.count = 0;
+	CHECK_EQ(pump_modules(&pump, &images), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 1);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 1);
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	expect_nothing();
+	CHECK_EQ(pump.sent_count, 0);
+	finish();
+}
+
+/*
+ * MODULE_GONE takes the whole object from the reader: what of it is still mapped must be told anew.
+ */
+UNIT_TEST(the_texts_that_an_object_keeps_are_described_again)
+{
+	struct elf_text text[2];
+	struct elf_image image = invent("/lib/a", text, 0x1000000, 2);
+	const struct elf_images images = {.image = &image, .count = 1};
+	prepare();
+	CHECK_EQ(pump_modules(&pump, &images), 0);
+	text[0].hi += 0x1000;
+	CHECK_EQ(pump_modules(&pump, &images), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	expect(HI_STREAM_MODULE);
+	expect(HI_STREAM_MODULE);
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	const union stream_any *got = expect(HI_STREAM_MODULE);
+	CHECK_EQ(got->module.lo, 0x1000000);
+	CHECK_EQ(got->module.hi, 0x1002000);
+	const uint32_t number = got->module.module;
+	got = expect(HI_STREAM_MODULE);
+	CHECK_EQ(got->module.lo, 0x1010000);
+	CHECK_EQ(got->module.module, number);
+	expect_nothing();
+	finish();
+}
+
+UNIT_TEST(maps_stats_and_end_go_out_as_they_are)
+{
+	const struct hi_stream_stats stats = {.samples = 1,
+					      .frees = 2,
+					      .dropped_allocs = 3,
+					      .payload_cpu_ns = 4,
+					      .resident_bytes = 5};
+	prepare();
+	CHECK_EQ(pump_maps(&pump, &own.maps), 0);
+	CHECK_EQ(pump_stats(&pump, &stats), 0);
+	CHECK_EQ(pump_end(&pump, HI_STREAM_END_DETACH), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	const union stream_any *got = expect(HI_STREAM_MAPS);
+	CHECK_EQ(got->maps.text_size, own.maps.text_size);
+	CHECK_EQ(memcmp(got->bytes + sizeof(got->maps), own.maps.text, own.maps.text_size), 0);
+	got = expect(HI_STREAM_STATS);
+	CHECK_EQ(got->stats.samples, 1);
+	CHECK_EQ(got->stats.resident_bytes, 5);
+	const uint64_t stats_ns = got->stats.time_ns;
+	CHECK(stats_ns > 0);
+	got = expect(HI_STREAM_END);
+	CHECK_EQ(got->record.flags, HI_STREAM_END_DETACH);
+	CHECK(got->end.time_ns >= stats_ns);
+	expect_nothing();
+	finish();
+}
+
+UNIT_TEST(maps_that_no_record_can_hold_are_cut_between_two_lines)
+{
+	static char text[HI_STREAM_RECORD_MAX + 100];
+	const struct maps maps = {.text = text, .text_size = sizeof(text)};
+	struct hi_stream_maps record;
+	memset(text, 'x', sizeof(text));
+	for (size_t line = 99; line < sizeof(text); line += 100)
+		text[line] = '\n';
+	prepare();
+	CHECK_EQ(pump_maps(&pump, &maps), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	CHECK_EQ(pread(file, &record, sizeof(record), read_to), sizeof(record));
+	CHECK(record.record.size <= HI_STREAM_RECORD_MAX &&
+	      record.text_size > HI_STREAM_RECORD_MAX - 200);
+	CHECK_EQ(record.text_size % 100, 0);
+	finish();
+}
+
+UNIT_MAIN()
