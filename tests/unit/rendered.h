@@ -3,10 +3,12 @@
 #ifndef HI_TEST_RENDERED_H
 #define HI_TEST_RENDERED_H
 
-#include "merge.h"
 #include "render.h"
 #include "sample_profile.h"
 #include "unit.h"
+
+/* What most cases ask for. */
+static const struct render_options in_use = {.type = INUSE_SPACE};
 
 static inline const struct renderer *renderer_named(const char *name)
 {
@@ -47,19 +49,6 @@ static inline void check_has_not(const char *text, const char *part)
 {
 	if (strstr(text, part))
 		UNIT_FAIL("\"%s\" in:\n%s", part, text);
-}
-
-/* The profile becomes what it has beyond the base, which is closed. */
-static inline void sample_compare(struct profile *profile, struct profile *base)
-{
-	struct profile both;
-
-	CHECK_EQ(profile_open(&both), 0);
-	CHECK_EQ(profile_merge(&both, profile, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&both, base, PROFILE_BASE), 0);
-	profile_close(profile);
-	profile_close(base);
-	*profile = both;
 }
 
 #endif

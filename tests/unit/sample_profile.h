@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_profile.h - profiles by hand, for the tests of the views: stacks as lists of names, root
- * first.
+ * sample_profile.h - profiles by hand, for the tests of what is made of profiles: stacks as lists
+ * of names, root first, or of frames, leaf first.
  */
 #ifndef HI_TEST_SAMPLE_PROFILE_H
 #define HI_TEST_SAMPLE_PROFILE_H
 
 #include <string.h>
 
+#include "merge.h"
 #include "profile.h"
 #include "unit.h"
 
@@ -39,18 +40,15 @@ static inline uint32_t sample_frame(struct profile *profile, const char *name)
 	return index;
 }
 
-/* count blocks of size bytes in use, and as many freed again, by the stack "root;...;leaf". */
-static inline void sample_stack(struct profile *profile, const char *names, uint64_t count,
-				uint64_t size)
+/*
+ * The row of blocks of size bytes by the stack of these frames, leaf first; its counts are 0 if it
+ * is new. It lives until a row is added.
+ */
+static inline struct profile_row *sample_row(struct profile *profile, const uint32_t *leaf_first,
+					     uint32_t frame_count, uint64_t size)
 {
-	uint32_t frames[64], frame_count = 0, leaf_first[64], stack, row;
-	char copy[1024], *rest = copy, *part;
+	uint32_t stack, row;
 
-	snprintf(copy, sizeof(copy), "%s", names);
-	while ((part = strsep(&rest, ";")))
-		frames[frame_count++] = sample_frame(profile, part);
-	for (uint32_t i = 0; i < frame_count; i++)
-		leaf_first[i] = frames[frame_count - 1 - i];
 	CHECK_EQ(profile_stack_of(profile, leaf_first, frame_count, 0, &stack), 0);
 	CHECK_EQ(profile_row_at(profile,
 				&(struct profile_row_key){.stack = stack,
@@ -58,10 +56,38 @@ static inline void sample_stack(struct profile *profile, const char *names, uint
 							  .interval = profile->meta.interval},
 				&row),
 		 0);
-	profile->row[row].alloc_count += 2 * count;
-	profile->row[row].alloc_bytes += 2 * count * size;
-	profile->row[row].inuse_count += count;
-	profile->row[row].inuse_bytes += count * size;
+	return &profile->row[row];
+}
+
+/* count blocks of size bytes in use, and as many freed again, by the stack "root;...;leaf". */
+static inline void sample_stack(struct profile *profile, const char *names, uint64_t count,
+				uint64_t size)
+{
+	uint32_t frames[64], frame_count = 0, leaf_first[64];
+	char copy[1024], *rest = copy, *part;
+
+	snprintf(copy, sizeof(copy), "%s", names);
+	while ((part = strsep(&rest, ";")))
+		frames[frame_count++] = sample_frame(profile, part);
+	for (uint32_t i = 0; i < frame_count; i++)
+		leaf_first[i] = frames[frame_count - 1 - i];
+	struct profile_row *row = sample_row(profile, leaf_first, frame_count, size);
+	row->alloc_count += 2 * count;
+	row->alloc_bytes += 2 * count * size;
+	row->inuse_count += count;
+	row->inuse_bytes += count * size;
+}
+
+/* count blocks of size bytes, all in use, by the stack of these frames, leaf first. */
+static inline void sample_frames(struct profile *profile, const uint32_t *leaf_first,
+				 uint32_t frame_count, uint64_t count, uint64_t size)
+{
+	struct profile_row *row = sample_row(profile, leaf_first, frame_count, size);
+
+	row->alloc_count += count;
+	row->alloc_bytes += count * size;
+	row->inuse_count += count;
+	row->inuse_bytes += count * size;
 }
 
 /* An exact profile (interval 1), so that every figure can be told beforehand. */
@@ -79,6 +105,19 @@ static inline struct profile sample_open(void)
 	profile.meta.duration_ns = UINT64_C(10500000000);
 	profile.meta.end_reason = 1;
 	return profile;
+}
+
+/* The profile becomes what it has beyond the base, which is closed. */
+static inline void sample_compare(struct profile *profile, struct profile *base)
+{
+	struct profile both;
+
+	CHECK_EQ(profile_open(&both), 0);
+	CHECK_EQ(profile_merge(&both, profile, PROFILE_NEW), 0);
+	CHECK_EQ(profile_merge(&both, base, PROFILE_BASE), 0);
+	profile_close(profile);
+	profile_close(base);
+	*profile = both;
 }
 
 #endif

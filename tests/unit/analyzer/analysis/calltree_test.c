@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "calltree.h"
-#include "merge.h"
 #include "sample_profile.h"
 
 static const struct calltree_options in_use = {.type = INUSE_SPACE, .limit = 1000};
@@ -118,15 +117,9 @@ UNIT_TEST(siblings_by_name)
 UNIT_TEST(recursion_and_empty_stacks)
 {
 	struct profile profile = sample_open();
-	uint32_t stack, row;
 
 	sample_stack(&profile, "main;f;f;g;f", 2, 10);
-	CHECK_EQ(profile_stack_of(&profile, NULL, 0, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &(struct profile_row_key){.stack = stack, .interval = 1},
-				&row),
-		 0);
-	profile.row[row].alloc_count = profile.row[row].inuse_count = 3;
-	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 30;
+	sample_frames(&profile, NULL, 0, 3, 10);
 	struct calltree tree = tree_of(&profile, &in_use);
 	check_whole(&tree);
 	check_text(&tree, INUSE_SPACE,
@@ -147,25 +140,21 @@ UNIT_TEST(nothing_at_all)
 
 UNIT_TEST(both_sides_of_a_comparison)
 {
-	struct profile all, new = sample_open(), old = sample_open();
+	struct profile new = sample_open(), old = sample_open();
 
 	sample_stack(&new, "main;kept", 5, 10);
 	sample_stack(&new, "main;added", 1, 10);
 	sample_stack(&old, "main;kept", 2, 10);
 	sample_stack(&old, "main;gone", 4, 10);
-	CHECK_EQ(profile_open(&all), 0);
-	CHECK_EQ(profile_merge(&all, &new, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&all, &old, PROFILE_BASE), 0);
-	struct calltree tree = tree_of(&all, &in_use);
+	sample_compare(&new, &old);
+	struct calltree tree = tree_of(&new, &in_use);
 	check_whole(&tree);
 	check_text(&tree, INUSE_SPACE,
 		   "all 0(0) [main 0(0) [kept 30(30) added 10(10) gone -40(-40)]]");
 	CHECK_EQ(tree.node[1].total[INUSE_SPACE].base, 60);
 	CHECK_EQ(tree.node[4].self[INUSE_SPACE].base, 40);
 	calltree_close(&tree);
-	profile_close(&all);
 	profile_close(&new);
-	profile_close(&old);
 }
 
 UNIT_TEST(light_ones_are_folded)

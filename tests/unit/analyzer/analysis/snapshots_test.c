@@ -134,18 +134,11 @@ UNIT_TEST(a_stack_deeper_than_the_tree)
 {
 	const struct render_options options = {.type = INUSE_SPACE};
 	struct profile profile = sample_open();
-	uint32_t frames[5000], stack, row;
+	uint32_t frames[5000];
 
 	for (uint32_t i = 0; i < 5000; i++)
 		CHECK_EQ(profile_frame_at(&profile, 0x1000 + i, -1, &frames[i]), 0);
-	CHECK_EQ(profile_stack_of(&profile, frames, 5000, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(
-			 &profile,
-			 &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = 1},
-			 &row),
-		 0);
-	profile.row[row].alloc_count = profile.row[row].inuse_count = 1;
-	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 64;
+	sample_frames(&profile, frames, 5000, 1, 64);
 	char *text = rendered("massif", &profile, &options, 0);
 	check_has(text, " n0: 64 0x10C6: 0x10c7\n");
 	free(text);

@@ -12,8 +12,6 @@
 
 #include "rendered.h"
 
-static const struct render_options in_use = {.type = INUSE_SPACE};
-
 /* 3 kB less by one way, 1 kB more by another, 2 kB the same. */
 static struct profile comparison(void)
 {
@@ -186,17 +184,9 @@ UNIT_TEST(names_cannot_break_out)
 UNIT_TEST(stacks_of_nothing_count)
 {
 	struct profile profile = sample_open();
-	uint32_t stack, row;
 	char *text;
 
-	CHECK_EQ(profile_stack_of(&profile, NULL, 0, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(
-			 &profile,
-			 &(struct profile_row_key){.stack = stack, .size_class = 64, .interval = 1},
-			 &row),
-		 0);
-	profile.row[row].alloc_count = profile.row[row].inuse_count = 2;
-	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 128;
+	sample_frames(&profile, NULL, 0, 2, 64);
 	text = rendered("collapsed", &profile, &in_use, 0);
 	CHECK_STR(text, "[unknown] 128\n");
 	free(text);

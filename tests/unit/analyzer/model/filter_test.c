@@ -10,7 +10,6 @@
 #include "estimate.h"
 #include "filter.h"
 #include "filter_names.h"
-#include "merge.h"
 #include "render_formats.h"
 #include "sample_profile.h"
 #include "percent_base.h"
@@ -218,25 +217,22 @@ UNIT_TEST(relative_percentages)
  */
 UNIT_TEST(relative_percentages_of_a_comparison)
 {
-	struct profile profile = sample_open(), base = sample_open(), both;
+	struct profile profile = sample_open(), base = sample_open();
 
 	sample_stack(&profile, "idle", 3, 100);
 	sample_stack(&profile, "main;serve;read", 5, 100);
 	sample_stack(&profile, "main;cache", 9, 100);
 	sample_stack(&base, "main;serve;write", 4, 100);
 	sample_stack(&base, "main;cache", 2, 100);
-	CHECK_EQ(profile_open(&both), 0);
-	CHECK_EQ(profile_merge(&both, &profile, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&both, &base, PROFILE_BASE), 0);
-	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_FOCUS, "serve"), 900);
-	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_CHANGES, FILTER_HIDE, "idle|read|write"),
+	sample_compare(&profile, &base);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_FOCUS, "serve"), 900);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_CHANGES, FILTER_HIDE,
+				       "idle|read|write"),
 		 1600);
-	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "serve"), 400);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_BASE, FILTER_FOCUS, "serve"), 400);
 	/* the base has nothing of it */
-	CHECK_EQ(relative_percent_base(&both, PERCENT_BASE_BASE, FILTER_FOCUS, "read"), 500);
-	profile_close(&both);
+	CHECK_EQ(relative_percent_base(&profile, PERCENT_BASE_BASE, FILTER_FOCUS, "read"), 500);
 	profile_close(&profile);
-	profile_close(&base);
 }
 
 UNIT_TEST(sizes)

@@ -3,22 +3,8 @@
 #include "unit.h"
 
 #include "estimate.h"
-#include "merge.h"
 #include "sample_profile.h"
 #include "percent_base.h"
-
-/* `later` against `earlier`, both closed. */
-static struct profile compare(struct profile *later, struct profile *earlier)
-{
-	struct profile both;
-
-	CHECK_EQ(profile_open(&both), 0);
-	CHECK_EQ(profile_merge(&both, later, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&both, earlier, PROFILE_BASE), 0);
-	profile_close(later);
-	profile_close(earlier);
-	return both;
-}
 
 /* a: 300 more, b: 100 less, c: as before, d: new; each object of 100 bytes. */
 static struct profile comparison(void)
@@ -32,7 +18,8 @@ static struct profile comparison(void)
 	sample_stack(&later, "main;b", 1, 100);
 	sample_stack(&later, "main;c", 5, 100);
 	sample_stack(&later, "main;d", 7, 100);
-	return compare(&later, &earlier);
+	sample_compare(&later, &earlier);
+	return later;
 }
 
 UNIT_TEST(of_one_profile)
@@ -75,11 +62,11 @@ UNIT_TEST(an_empty_base)
 	sample_stack(&later, "main;a", 4, 100);
 	sample_stack(&earlier, "main;a", 4, 100);
 	earlier.row[0].inuse_count = earlier.row[0].inuse_bytes = 0;
-	struct profile profile = compare(&later, &earlier);
-	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_BASE), 0);
-	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 400);
-	CHECK_EQ(profile.meta.percent_base[ALLOC_SPACE], 800);
-	profile_close(&profile);
+	sample_compare(&later, &earlier);
+	CHECK_EQ(percent_base_set(&later, PERCENT_BASE_BASE), 0);
+	CHECK_EQ(later.meta.percent_base[INUSE_SPACE], 400);
+	CHECK_EQ(later.meta.percent_base[ALLOC_SPACE], 800);
+	profile_close(&later);
 }
 
 /* One module that lies elsewhere in the second process. */
@@ -92,29 +79,22 @@ static struct profile loaded_at(uint64_t address, uint64_t count)
 					      .build_id_size = 3,
 					      .path = (char *)(uintptr_t) "/bin/server"};
 	struct profile profile = sample_open();
-	uint32_t index, frame, stack, row;
+	uint32_t index, frame;
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	CHECK_EQ(profile_frame_at(&profile, address + 0x123, (int32_t)index, &frame), 0);
-	CHECK_EQ(profile_stack_of(&profile, &frame, 1, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(
-			 &profile,
-			 &(struct profile_row_key){.stack = stack, .size_class = 10, .interval = 1},
-			 &row),
-		 0);
-	profile.row[row].alloc_count = profile.row[row].inuse_count = count;
-	profile.row[row].alloc_bytes = profile.row[row].inuse_bytes = 10 * count;
+	sample_frames(&profile, &frame, 1, count, 10);
 	return profile;
 }
 
 UNIT_TEST(two_processes)
 {
 	struct profile later = loaded_at(0x500000, 5), earlier = loaded_at(0x7f0000, 3);
-	struct profile profile = compare(&later, &earlier);
 
-	CHECK_EQ(percent_base_set(&profile, PERCENT_BASE_CHANGES), 0);
-	CHECK_EQ(profile.meta.percent_base[INUSE_SPACE], 20);
-	profile_close(&profile);
+	sample_compare(&later, &earlier);
+	CHECK_EQ(percent_base_set(&later, PERCENT_BASE_CHANGES), 0);
+	CHECK_EQ(later.meta.percent_base[INUSE_SPACE], 20);
+	profile_close(&later);
 }
 
 UNIT_MAIN()

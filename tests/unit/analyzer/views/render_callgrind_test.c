@@ -2,8 +2,6 @@
 /* render_callgrind_test.c - costs by line and by call, in callgrind's text. */
 #include "rendered.h"
 
-static const struct render_options in_use = {.type = INUSE_SPACE};
-
 /*
  * What is listed under a function: from behind its fn= line, which may give its name or only its
  * number, to the empty line. To be freed.

@@ -5,7 +5,6 @@
  */
 #include "unit.h"
 
-#include "merge.h"
 #include "pictures.h"
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
@@ -85,16 +84,14 @@ UNIT_TEST(names_that_would_break_it)
 
 UNIT_TEST(comparison)
 {
-	struct profile all, new = sample_open(), old = sample_open();
+	struct profile new = sample_open(), old = sample_open();
 
 	sample_stack(&new, "main;kept", 5, 10);
 	sample_stack(&new, "main;added", 1, 10);
 	sample_stack(&old, "main;kept", 10, 10);
 	sample_stack(&old, "main;gone", 4, 10);
-	CHECK_EQ(profile_open(&all), 0);
-	CHECK_EQ(profile_merge(&all, &new, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&all, &old, PROFILE_BASE), 0);
-	char *text = picture_of(render_flame, &all, &in_use);
+	sample_compare(&new, &old);
+	char *text = picture_of(render_flame, &new, &in_use);
 	picture_check(text, well_formed);
 	picture_has(text,
 		    "<title>kept\n50B, 83.33%; -50B, -50.0%; itself 50B</title><rect class=\"d2\"");
@@ -104,9 +101,7 @@ UNIT_TEST(comparison)
 	picture_has(text, ">+ added</text>");
 	picture_has_not(text, "gone");
 	free(text);
-	profile_close(&all);
 	profile_close(&new);
-	profile_close(&old);
 }
 
 UNIT_TEST(nothing_to_show)

@@ -5,7 +5,6 @@
  */
 #include "unit.h"
 
-#include "merge.h"
 #include "pictures.h"
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
@@ -87,24 +86,20 @@ UNIT_TEST(names_that_would_break_it)
 
 UNIT_TEST(comparison)
 {
-	struct profile all, new = sample_open(), old = sample_open();
+	struct profile new = sample_open(), old = sample_open();
 
 	sample_stack(&new, "main;kept", 5, 10);
 	sample_stack(&old, "main;kept", 2, 10);
 	sample_stack(&old, "main;gone", 4, 10);
-	CHECK_EQ(profile_open(&all), 0);
-	CHECK_EQ(profile_merge(&all, &new, PROFILE_NEW), 0);
-	CHECK_EQ(profile_merge(&all, &old, PROFILE_BASE), 0);
-	char *text = picture_of(render_html, &all, &in_use);
+	sample_compare(&new, &old);
+	char *text = picture_of(render_html, &new, &in_use);
 	picture_check(text,
 		      READ_PAGE "assert data[\"isComparison\"] is True\n"
 				"assert named == [\"all\", \"main\", \"kept\", \"gone\"], named\n"
 				"assert nodes[\"self\"][3] == [0, 0, 50, 0] and nodes[\"base\"][3] "
 				"== [0, 0, 20, 40], nodes\n");
 	free(text);
-	profile_close(&all);
 	profile_close(&new);
-	profile_close(&old);
 }
 
 /*

@@ -133,15 +133,11 @@ UNIT_TEST(code_of_a_file_that_is_gone)
 					      .number = 1,
 					      .build_id = {0xab, 0xcd},
 					      .build_id_size = 2};
-	struct profile_row_key key = {.interval = 1};
-	uint32_t index, frame, row;
+	uint32_t index, frame;
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x400100, (int32_t)index, &frame), 0);
-	CHECK_EQ(profile_stack_of(&profile, &frame, 1, 0, &key.stack), 0);
-	CHECK_EQ(profile_row_at(&profile, &key, &row), 0);
-	profile.row[row].inuse_count = 1;
-	profile.row[row].inuse_bytes = 1024;
+	sample_frames(&profile, &frame, 1, 1, 1024);
 	char *text = view(render_disasm, &profile,
 			  &(struct render_options){.type = INUSE_SPACE, .argument = "program"}, 0);
 	check_has(text, "ROUTINE ======================== program+0x4000ff in /nowhere/program\n");

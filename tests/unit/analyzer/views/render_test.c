@@ -9,8 +9,6 @@
 #include "rendered.h"
 #include "percent_base.h"
 
-static const struct render_options in_use = {.type = INUSE_SPACE};
-
 static struct profile small_profile(void)
 {
 	struct profile profile = sample_open();
@@ -173,20 +171,12 @@ UNIT_TEST(text_names_without_symbols)
 					.hi = 0x6000,
 					.bias = 0x4000,
 					.path = (char *)(uintptr_t) "/usr/lib/libthing.so.1"};
-	uint32_t index, frames[2], stack, row;
+	uint32_t index, frames[2];
 
 	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x5235, (int32_t)index, &frames[0]), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x9999, -1, &frames[1]), 0);
-	CHECK_EQ(profile_stack_of(&profile, frames, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&profile,
-				&(struct profile_row_key){.stack = stack,
-							  .size_class = profile_size_class(64),
-							  .interval = profile.meta.interval},
-				&row),
-		 0);
-	profile.row[row].inuse_count = 1;
-	profile.row[row].inuse_bytes = 64;
+	sample_frames(&profile, frames, 2, 1, 64);
 	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "  libthing.so.1+0x1234\n");
 	check_has(text, "  0x9999\n");
