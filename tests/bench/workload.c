@@ -4,8 +4,9 @@
  * clocks.
  *
  *   pairs    W1: malloc and free of 16..512 bytes, evenly distributed, nothing in between, in each
- * of THREADS threads. replace  W2: 100,000 live blocks of 16..4096 bytes, their logarithm evenly
- * distributed; one at random is freed and allocated anew, 20 calls deep, on one of 1024 paths.
+ *            of THREADS threads.
+ *   replace  W2: 100,000 live blocks of 16..4096 bytes, their logarithm evenly distributed; one at
+ *            random is freed and allocated anew, 20 calls deep, on one of 1024 paths.
  *
  * Prints `ready`. For each line SECONDS on standard input it runs for so long and prints
  * `OPERATIONS CPU_NS WALL_NS`, summed over the threads; in between it does nothing, so that a

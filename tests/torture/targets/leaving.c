@@ -4,8 +4,10 @@
  * program needs an allocator that bears it (libbump.c).
  *
  *   cancel  threads are cancelled where they wait, with blocks in hand that their clean-up handlers
- * check and free async   threads are cancelled wherever they are, in malloc most of the time jump
- * a timer's handler jumps out of whatever was interrupted, which is malloc most of the time
+ *           check and free
+ *   async   threads are cancelled wherever they are, in malloc most of the time
+ *   jump    a timer's handler jumps out of whatever was interrupted, which is malloc most of the
+ *           time
  *
  * An interrupted call may have been within one of our hooks, which then is never seen to return:
  * detach has to keep what such a call would return to, and says so.

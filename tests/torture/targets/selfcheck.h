@@ -10,15 +10,16 @@
  * quietly.
  *
  *   progress  rounds in which every thread has taken a step: it stands still if one thread does. A
- * starved machine makes it slow, so ask again before judging. gap_us    longest time between two
- * wake-ups of a thread that means to wake every 200 us (without that thread: between two looks of
- * the main thread at the clock) eintr     system calls that failed with EINTR though the program
- * had no signal for them, or were cut short lost      signals and timer ticks that were sent and
- * not handled
+ *             starved machine makes it slow, so ask again before judging.
+ *   gap_us    longest time between two wake-ups of a thread that means to wake every 200 us
+ *             (without that thread: between two looks of the main thread at the clock)
+ *   eintr     system calls that failed with EINTR though the program had no signal for them, or
+ *             were cut short
+ *   lost      signals and timer ticks that were sent and not handled
  *
  * A target whose threads do all the work, each with a struct self_worker, is done with self_run().
- * Others start theirs, and go on with self_ready();  while (self_serve(0)) work...;  join the
- * threads;  return self_end();
+ * Others start theirs, and go on with
+ *   self_ready();  while (self_serve(0)) work...;  join the threads;  return self_end();
  *
  * The main thread waits, and the monitor sleeps, in ppoll, which heapinject borrows last: it is to
  * borrow the threads under test. The monitor holds all signals blocked. In the environment:

@@ -4,8 +4,9 @@
  * alternate stack between canaries, in the midst of malloc.
  *
  *   count  a timer of some kHz for each thread, and real-time signals queued by a fourth one: as
- * many must be handled as were sent, in their order, with their values jump   the handler leaves by
- * siglongjmp where the thread says that it is safe, and returns where it is not
+ *          many must be handled as were sent, in their order, with their values
+ *   jump   the handler leaves by siglongjmp where the thread says that it is safe, and returns
+ *          where it is not
  */
 #include "selfcheck.h"
 

@@ -3,12 +3,14 @@
  * situations KIND - programs in a state of their own, which must be the same after an attach, or
  * that change it in ways which an attach must not hinder:
  *
- *   trap-ignored  SIGTRAP is ignored, and stays so         trap-blocked  SIGTRAP is blocked in
- * every thread, and stays so close-all     closes all descriptors above 2 for ever   dumpable takes
- * away and gives back the right to look at it identity      changes the user id of all threads,
- * which glibc does by a signal to each of them leaderless    the first thread has ended; the others
- * go on unshare       enters a new user namespace now and then, which a process of more than one
- * thread cannot: there is no monitor
+ *   trap-ignored  SIGTRAP is ignored, and stays so
+ *   trap-blocked  SIGTRAP is blocked in every thread, and stays so
+ *   close-all     closes all descriptors above 2 for ever
+ *   dumpable      takes away and gives back the right to look at it
+ *   identity      changes the user id of all threads, which glibc does by a signal to each of them
+ *   leaderless    the first thread has ended; the others go on
+ *   unshare       enters a new user namespace now and then, which a process of more than one thread
+ *                 cannot: there is no monitor
  */
 #include "selfcheck.h"
 
