@@ -9,8 +9,8 @@
 /* All in bytes. */
 enum hi_interval {
 	/*
-	 * Exact mode: every allocation is a sample, and a number is a count, not an estimate. 0 is
-	 * treated in the same way.
+	 * Exact mode: every allocation is a sample, and a number is a count, not an estimate.
+	 * Where a file says 0, its numbers are counts, too.
 	 */
 	HI_INTERVAL_EXACT = 1,
 	/*

@@ -2,8 +2,8 @@
 /*
  * hi_wire.h - what the injector and the payload share inside the target.
  *
- * The payload includes no other header from outside its own directory. Nothing in this header calls
- * a function.
+ * From outside its own directory the payload includes only this header, with those that it includes
+ * itself, and hi_hooks.h. Nothing in this header calls a function.
  *
  * THE ARENA. The arena is one address range reserved in the target. One memfd named "heapinject"
  * backs it, and an offset in the arena is the same offset in the memfd. So any line of

@@ -141,17 +141,6 @@ struct live_patch_target attachment_patch_target(const struct attachment *attach
 	};
 }
 
-/*
- * A process may take long between giving up its memory and its end: it may have to unmount what
- * only it had mounted, for example.
- */
-static bool has_address_space(pid_t pid)
-{
-	char path[64], exe[8];
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	return readlink(path, exe, sizeof(exe)) >= 0 || (errno != ENOENT && errno != ESRCH);
-}
-
 int attachment_check(const struct attachment *attachment)
 {
 	struct pollfd exited = {.fd = attachment->pidfd, .events = POLLIN};
@@ -159,7 +148,11 @@ int attachment_check(const struct attachment *attachment)
 		return -ESRCH;
 	if (memory_is_alive(&attachment->memory))
 		return memory_is_of(&attachment->memory, attachment->tid) ? 0 : -ENOEXEC;
-	return has_address_space(attachment->pid) ? -ENOEXEC : -ESRCH;
+	/*
+	 * A process may take long between giving up its memory and its end: it may have to unmount
+	 * what only it had mounted, for example.
+	 */
+	return proc_has_memory(attachment->pid, 0) ? -ENOEXEC : -ESRCH;
 }
 
 static bool is_showing(pid_t pid, pid_t tid)

@@ -175,7 +175,7 @@ static int look_at_memory(const struct escaped_target *escaped, struct receipt *
 	receipt->fixed_words += fixed_up.words;
 	receipt->fixed_registers += fixed_up.registers.changed;
 	receipt->copies_left = err == -EAGAIN ? copies_seen : 0;
-	return err == -EAGAIN ? 0 : receipt_fail(receipt, "turning escaped pointers back", err);
+	return err == -EAGAIN ? 0 : receipt_fail(receipt, "fixing up escaped pointers", err);
 }
 
 /*

@@ -6,7 +6,6 @@
  */
 #include "heir.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +14,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "proc_file.h"
 
 #define LEAVE_TRIES 60 /* waiting for a child of vfork: 300 ms */
 #define LEAVE_PAUSE_NS 5000000
@@ -70,14 +71,11 @@ static pid_t find_thread(const struct attachment *attachment, pid_t pid)
 static pid_t find_process(const struct attachment *attachment, pid_t *out_tid)
 {
 	pid_t pid = 0;
-	DIR *proc = opendir("/proc");
+	DIR *proc = opendir(PROC_DIRECTORY);
 	*out_tid = 0;
-	for (const struct dirent *entry; proc && !*out_tid && (entry = readdir(proc));) {
-		pid = atoi(entry->d_name);
-		if (isdigit((unsigned char)entry->d_name[0]) && pid != attachment->pid &&
-		    pid != getpid())
+	while (proc && !*out_tid && (pid = proc_next(proc)))
+		if (pid != attachment->pid && pid != getpid())
 			*out_tid = find_thread(attachment, pid);
-	}
 	if (proc)
 		closedir(proc);
 	return pid;

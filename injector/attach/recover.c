@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "arena_reserve.h"
+#include "proc_file.h"
 
 #define DYING_TRIES 1000 /* five seconds, on a machine that is short of CPUs */
 #define DYING_PAUSE_NS 5000000
@@ -205,10 +206,8 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 
 static void find_descriptors(struct attachment *attachment, const char *prefix)
 {
-	char path[64], link[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", (int)attachment->pid,
-		 (int)attachment->tid);
-	DIR *dir = opendir(path);
+	char link[64];
+	DIR *dir = opendir(proc_path(attachment->pid, attachment->tid, "fd").text);
 	if (!dir)
 		return;
 	for (const struct dirent *entry;

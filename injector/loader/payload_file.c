@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kernel_flags.h"
+#include "proc_file.h"
 #include "target_memfd.h"
 
 int payload_file_close(struct remote *remote, int fd)
@@ -101,13 +102,12 @@ int payload_file_create(const struct loader_target *target, struct remote *remot
 
 int payload_file_close_leftovers(struct remote *remote)
 {
-	char path[64], link[64];
+	char link[64];
 	struct dirent *entry;
 	DIR *directory;
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/fd", remote->tracee.pid, remote->tracee.tid);
-	directory = opendir(path);
+	directory = opendir(proc_path(remote->tracee.pid, remote->tracee.tid, "fd").text);
 	if (!directory)
 		return -errno;
 	while (!err && (entry = readdir(directory))) {

@@ -77,7 +77,7 @@ UNIT_TEST(plain_paths)
 	remove_directories();
 }
 
-UNIT_TEST(links_in_directorys_of_ones_own)
+UNIT_TEST(links_in_directories_of_ones_own)
 {
 	char absolute[300];
 
