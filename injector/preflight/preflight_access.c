@@ -60,7 +60,8 @@ static int check_user(struct subject *subject, pid_t tid, const struct proc_stat
 	return refuse(subject, PREFLIGHT_OTHER_USER, remedy, "Operation not permitted");
 }
 
-/* The kernel makes root the owner of /proc/PID if the process is not dumpable, whoever runs it. */
+/* The kernel makes root the owner of /proc/PID if the process is not dumpable, no matter which user
+ * runs it. */
 static int check_dumpable(struct subject *subject, const struct proc_status *status)
 {
 	struct stat info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * held.h - how long threads of the target were held, over the life of this process. Each stop of
- * each thread that tracee.c lets go of counts once, whoever requested it, so that no caller can
- * forget one.
+ * each thread that tracee.c lets go of counts once, no matter which code requested it, so that no
+ * caller can forget one.
  *
  * A stop counts from the last moment at which the thread was seen to run: a thread that waits for a
  * CPU, or in vfork, before it reaches its stop is not held yet.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader_fuzz.c - any file: unpacked if it is compressed, recognized, and read by whoever
+ * reader_fuzz.c - any file: unpacked if it is compressed, recognized, and read by the reader that
  * recognizes it.
  *
  * libFuzzer: -max_len=4096

@@ -55,7 +55,7 @@ static void testify(struct testimony *testimony, void *address, size_t bytes)
 	testimony->thread = (uint64_t)thread;
 	testimony->address = (uint64_t)address;
 	testimony->bytes = bytes;
-	/* Appended in one piece, whoever else writes. */
+	/* Appended in one piece, no matter who else writes. */
 	if (write(file, testimony,
 		  offsetof(struct testimony, frame) + testimony->count * sizeof(void *)) < 0 ||
 	    write(count_file, "", 1) < 0)

@@ -3,7 +3,7 @@
  * deepbind LIBRARY DIRECTORY - eight copies of librelease.c's LIBRARY, made in DIRECTORY, are
  * loaded with RTLD_LAZY and RTLD_DEEPBIND, and with them libown.c: what is allocated there comes
  * from an allocator of its own, and free is bound when it is first called, just before the copy is
- * unloaded. Whoever had bound it to the allocator of all others would have that one free a
+ * unloaded. A library that had bound it to the allocator of all others would have that one free a
  * stranger's block.
  */
 #include "selfcheck.h"

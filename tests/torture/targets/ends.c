@@ -68,7 +68,7 @@ static void *end(void *unused)
 	return unused;
 }
 
-/* Speaks for short whiles, so that whoever means to exec finds a time for it. */
+/* Speaks for short whiles, so that a thread that means to exec finds a time for it. */
 static void serve(bool execs_here)
 {
 	const uint64_t patience_ns = self_now_ns() / 7 % LONGEST_US * 1000;

@@ -8,7 +8,7 @@
  *   kept    many stacks, mapped one by one and in one piece, from malloc too, that last
  *   reused  each stack is unmapped as soon as its coroutine has ended, and the next one, of another
  *           size, mapped nearby; often with a hole or an untouchable page right above it, at which
- *           the frame pointer of its first function points: whoever follows that, dies
+ *           the frame pointer of its first function points: code that follows it dies
  *   rushed  as reused, without a nap now and then
  */
 #include "selfcheck.h"

@@ -305,7 +305,7 @@ UNIT_TEST(root_trusts_no_socket_of_a_stranger)
 	remove_all(default_directory);
 }
 
-/* Who listens there must be of that user, too, whoever the file is said to belong to. */
+/* Who listens there must be of that user, too, no matter whose the file is said to be. */
 UNIT_TEST(root_asks_no_stranger_instead)
 {
 	char there[64];

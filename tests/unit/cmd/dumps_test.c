@@ -133,7 +133,7 @@ UNIT_TEST(a_session_that_streams_has_no_files)
 	close(client);
 }
 
-UNIT_TEST(whoever_still_waits_at_the_end_is_told)
+UNIT_TEST(a_caller_that_still_waits_at_the_end_is_answered)
 {
 	struct dumps dumps;
 	struct sink sink;

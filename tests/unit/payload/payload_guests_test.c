@@ -79,10 +79,10 @@ UNIT_TEST(without_a_slot_all_is_seen)
 }
 
 /*
- * Whoever else is inside: once, all that had no slot shared a count with it, and a sample that was
- * due then was thrown away as if it were nested.
+ * No matter which thread is inside: once, all that had no slot shared a count with it, and a sample
+ * that was due then was thrown away as if it were nested.
  */
-UNIT_TEST(a_later_owner_is_sampled_whoever_is_inside)
+UNIT_TEST(a_later_owner_is_sampled_no_matter_who_is_inside)
 {
 	struct guest guest = guest_open(1);
 	struct hi_thread_slot *slot = own_slot(&guest);

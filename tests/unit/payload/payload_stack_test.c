@@ -265,7 +265,7 @@ UNIT_TEST(an_unknown_stack_is_walked_to_the_end_of_its_page)
 UNIT_TEST(a_guess_does_not_leave_the_page_on_a_stack_that_is_not_the_thread_s)
 {
 	struct scene scene = scene_open();
-	/* the page behind: in the region, and a trap to whoever reads it */
+	/* the page behind: in the region, and a trap to code that reads it */
 	uint64_t *second = scene.stack + HI_PAGE_BYTES / 8;
 	struct registers from = {
 		.pc = 0x999999, .sp = at(&scene, 4), .bp = (uintptr_t)(second + 4)};

@@ -199,7 +199,7 @@ static unsigned without_slot(struct arena *arena, uint64_t first, uint64_t strid
 #define THREADS 4096u
 #define PAGES_MAX 600u
 
-/* Whoever has a slot is found by the gate. */
+/* A thread that has a slot is found by the gate. */
 UNIT_TEST(stacks_at_any_distance_find_slots)
 {
 	static const uint64_t first[] = {0x7f1234567700, 0x7ffff7d8e6c0, 0x55d0c0de0740,

@@ -130,7 +130,7 @@ UNIT_TEST(threads_have_their_parts_of_a_row)
 	stream_thread(file, 2, 102, "worker"); /* what it had before is the worker's, too */
 	stream_alloc_on(file, 0x7300, 48, 1);
 	stream_by = 1;
-	stream_free(file, 0x7200); /* whoever frees it */
+	stream_free(file, 0x7200); /* no matter which thread frees it */
 	stream_free(file, 0x7300);
 	stream_unfree(file, 0x7300);
 	stream_alloc_on(file, 0x7100, 48, 1); /* its free was missed */

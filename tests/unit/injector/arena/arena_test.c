@@ -511,7 +511,7 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	for (uint32_t i = 0; i < target.arena.ring_count; i++)
 		CHECK_EQ(hi_ring_at(target.arena.ring, target.arena.ring_capacity, i)->capacity,
 			 target.arena.ring_capacity);
-	/* sealed: it cannot be taken away under whoever maps it */
+	/* sealed: it cannot be taken away under a process that maps it */
 	CHECK(ftruncate(target.arena.memfd, 0) != 0);
 	arena_close(&target.arena);
 	target_end(&target);

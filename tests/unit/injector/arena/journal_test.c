@@ -89,7 +89,7 @@ UNIT_TEST(skips_a_slot_that_changed_since_it_was_read)
 	CHECK_EQ(words[3], 5);
 }
 
-UNIT_TEST(respects_whoever_wrote_after_us)
+UNIT_TEST(respects_what_was_written_after_us)
 {
 	size_t written;
 	struct journal_restored restored = {0};

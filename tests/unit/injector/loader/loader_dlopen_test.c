@@ -311,8 +311,8 @@ UNIT_TEST(shows_no_path_that_others_could_open)
 }
 
 /*
- * Whoever comes after an injector that died right after dlopen knows no handle, and finds a
- * descriptor left open.
+ * An injector that comes after an injector that died right after dlopen knows no handle, and finds
+ * a descriptor left open.
  */
 UNIT_TEST(unloads_what_a_dead_injector_left)
 {

@@ -382,7 +382,7 @@ UNIT_TEST(root_of_a_user_namespace)
 	check_refused(&preflight, PREFLIGHT_USER_NAMESPACE, "in a user namespace only", "outside");
 }
 
-/* A control block as an injector leaves it in a target; mapped by whoever calls. */
+/* A control block as an injector leaves it in a target; mapped by the caller. */
 static int arena_fd = -1;
 static pid_t arena_injector;
 

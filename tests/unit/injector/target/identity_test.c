@@ -56,7 +56,7 @@ UNIT_TEST(junk_in_the_environment_makes_nobody)
 	}
 }
 
-/* Whoever is not root wins nothing by setting variables. */
+/* A user other than root wins nothing by setting variables. */
 UNIT_TEST(only_root_looks_at_the_environment)
 {
 	need_root();

@@ -102,7 +102,7 @@ UNIT_TEST(slow_writes_of_words_are_seen_half_done)
 	uint64_t *word = (uint64_t *)(void *)map_two_pages(), before = 0;
 
 	setenv("HEAPINJECT_FAULT_SLOW_WRITES", "1", 1);
-	WAIT_FOR(is_seen_half_done(&memory, word)); /* whoever watches gets no CPU at times */
+	WAIT_FOR(is_seen_half_done(&memory, word)); /* the watching thread gets no CPU at times */
 	CHECK_EQ(mprotect(word, PAGE, PROT_READ), 0);
 	CHECK_EQ(memory_write_u64(&memory, address_of(word), OLD), 0);
 	CHECK_EQ(*(volatile uint64_t *)word, OLD);
