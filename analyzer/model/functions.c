@@ -164,6 +164,7 @@ static int unfold_frame(struct functions *functions, const struct profile *profi
 			frame->line_count ? &frame->line[i] : &(struct profile_line){0};
 		calls[i] = (struct function_call){
 			.line = line->line, .file = line->file, .is_inline = i + 1 < count};
+		calls[i].is_named = line->function != NULL;
 		calls[i].is_allocator = line->function && allocators_has(line->function);
 		if (function_named(functions, line_name(profile, frame, line), &calls[i].function))
 			return -ENOMEM;

@@ -22,6 +22,7 @@ struct function_call {
 	const char *file; /* NULL = unknown */
 	bool is_inline;   /* inlined into the next call outwards */
 	bool is_allocator;
+	bool is_named; /* false: the name is only an address */
 };
 
 struct functions {

@@ -49,6 +49,8 @@ static const struct option always[] = {
 	{"no-trim", no_argument, NULL, OPTION_NO_TRIM},
 	{"unit", required_argument, NULL, OPTION_UNIT},
 	{"show-bytes", no_argument, NULL, OPTION_SHOW_BYTES},
+	{"wrapper", required_argument, NULL, OPTION_WRAPPER},
+	{"no-wrapper", required_argument, NULL, OPTION_NO_WRAPPER},
 	/* As pprof spells them. */
 	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
 	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},

@@ -216,6 +216,12 @@ static int set_filter_option(struct report_options *options, int code)
 		return set_unit(options, optarg);
 	case OPTION_SHOW_BYTES:
 		return set_unit(options, "bytes");
+	case OPTION_WRAPPER:
+		options->render.user_frames.wrapper = optarg;
+		return 0;
+	case OPTION_NO_WRAPPER:
+		options->render.user_frames.no_wrapper = optarg;
+		return 0;
 	}
 	if (code < OPTION_GRANULARITY)
 		options->filter.text[code - OPTION_FILTER] = optarg;
@@ -224,27 +230,39 @@ static int set_filter_option(struct report_options *options, int code)
 	return 0;
 }
 
+/* name: the option that has the expression. */
+static int check_expression(const struct report_options *options, const char *name,
+			    const char *expression)
+{
+	char complaint[PATTERN_COMPLAINT_MAX];
+	struct pattern pattern;
+	const int err = pattern_open(&pattern, expression, complaint);
+
+	pattern_close(&pattern);
+	if (err)
+		report_complain(options, "--%s: \"%s\" is no regular expression: %s", name,
+				expression, err == -ENOMEM ? "out of memory" : complaint);
+	return err;
+}
+
 /* Checks regular expressions early, so that an error in one is a usage error. */
 static int check_expressions(const struct report_options *options)
 {
 	const struct renderer *renderer = options->renderer;
 	char complaint[FILTER_COMPLAINT_MAX];
-	struct pattern pattern;
 	int err = filter_check(&options->filter, complaint);
 
 	if (err) {
 		report_complain(options, "%s", err == -ENOMEM ? "out of memory" : complaint);
 		return err;
 	}
-	if (!renderer->argument || strcmp(renderer->argument, "RE") != 0)
-		return 0;
-	err = pattern_open(&pattern, options->render.argument, complaint);
-	pattern_close(&pattern);
-	if (err)
-		report_complain(options, "--%s: \"%s\" is no regular expression: %s",
-				renderer->name, options->render.argument,
-				err == -ENOMEM ? "out of memory" : complaint);
-	return err;
+	err = check_expression(options, "wrapper", options->render.user_frames.wrapper);
+	if (!err)
+		err = check_expression(options, "no-wrapper",
+				       options->render.user_frames.no_wrapper);
+	if (err || !renderer->argument || strcmp(renderer->argument, "RE") != 0)
+		return err;
+	return check_expression(options, renderer->name, options->render.argument);
 }
 
 static int set_option(struct report_options *options, int code, char **argv)

@@ -12,8 +12,7 @@
 
 #include "printable.h"
 
-/* C names too carry marks of the linker and the optimizer: memcpy@@GLIBC_2.14, resize.part.0. */
-static void cut_marks(char *name)
+void demangle_cut_marks(char *name)
 {
 	static const char *const marks[] = {"@",     ".constprop.", ".isra.", ".part.",
 					    ".cold", ".lto_priv.",  ".llvm."};
@@ -36,7 +35,7 @@ char *demangle(const char *name, bool full)
 	if (!readable) {
 		readable = strdup(name);
 		if (readable && !full)
-			cut_marks(readable);
+			demangle_cut_marks(readable);
 	}
 	if (readable)
 		printable(readable);

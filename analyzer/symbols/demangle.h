@@ -24,5 +24,10 @@ char *demangle_rust_v0(const char *name, bool full);
 char *demangle_cxx(const char *name, bool full);
 /* "void ns::foo<int>(char) const" becomes "ns::foo", in place. */
 void demangle_shorten(char *name);
+/*
+ * Removes the marks of the linker and the optimizer, which C names carry too, in place:
+ * memcpy@@GLIBC_2.14, resize.part.0.
+ */
+void demangle_cut_marks(char *name);
 
 #endif

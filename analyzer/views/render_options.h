@@ -8,6 +8,7 @@
 
 #include "leaks.h"
 #include "series.h"
+#include "user_frames.h"
 
 enum render_sort { SORT_FLAT, SORT_CUM };
 
@@ -33,6 +34,8 @@ struct render_options {
 	struct leaks_tail tail;      /* leaks: the young end of the window */
 	const struct series *series; /* growth: the values of the stacks in each file */
 	bool is_page;                /* growth: write an HTML page */
+	/* what is, and is not, an allocator or a thin layer above it */
+	struct user_frames_options user_frames;
 };
 
 /* One line about the last failure to draw a view, with the remedy. */
