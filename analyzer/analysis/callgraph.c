@@ -12,6 +12,8 @@
 
 struct builder {
 	struct callgraph graph;
+	const struct profile *profile;
+	const struct user_frames *fold; /* NULL = count all calls */
 	const bool *keep;
 	uint32_t round;       /* one per row, from 1 */
 	uint32_t *node_round; /* round in which a node was counted last */
@@ -73,15 +75,22 @@ static void count_node(struct builder *builder, uint32_t function, const struct 
 	builder->node_round[function] = builder->round;
 }
 
+const uint32_t *callgraph_unfold(const struct profile *profile, const struct functions *functions,
+				 const struct user_frames *fold, uint32_t stack, size_t *out_count)
+{
+	return fold ? user_frames_unfold(fold, stack, out_count)
+		    : functions_unfold(functions, &profile->stack[stack], out_count);
+}
+
 /* Counts a stack from the root to the leaf. */
-static int count_stack(struct builder *builder, const struct profile_stack *stack,
-		       const struct estimate *weight)
+static int count_stack(struct builder *builder, uint32_t stack, const struct estimate *weight)
 {
 	const struct functions *functions = &builder->graph.functions;
 	bool has_caller = false, is_residual = false;
 	uint32_t caller = 0;
 	size_t count;
-	const uint32_t *calls = functions_unfold(functions, stack, &count);
+	const uint32_t *calls =
+		callgraph_unfold(builder->profile, functions, builder->fold, stack, &count);
 
 	while (count-- > 0) {
 		const struct function_call *call = &functions->call[calls[count]];
@@ -102,15 +111,17 @@ static int count_stack(struct builder *builder, const struct profile_stack *stac
 	return 0;
 }
 
-static int count_rows(struct builder *builder, const struct profile *profile, enum sample_type type)
+static int count_rows(struct builder *builder, enum sample_type type)
 {
+	const struct profile *profile = builder->profile;
+
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct estimate weight = estimate_of(profile, &profile->row[i], type);
 		if (weight.value == 0)
 			continue;
 		builder->round++;
 		estimate_add(&builder->graph.total, &weight);
-		if (count_stack(builder, &profile->stack[profile->row[i].key.stack], &weight))
+		if (count_stack(builder, profile->row[i].key.stack, &weight))
 			return -ENOMEM;
 	}
 	return 0;
@@ -147,11 +158,11 @@ int callgraph_note_inlining(struct callgraph *graph)
  * Sets the nodes' source positions. best: by node, the weight of the call that gave the current
  * position.
  */
-static void note_places(struct builder *builder, const struct profile *profile, double *best)
+static void note_places(struct builder *builder, double *best)
 {
 	const struct functions *functions = &builder->graph.functions;
 
-	for (uint32_t i = 0; i < functions->first[profile->frame_count]; i++) {
+	for (uint32_t i = 0; i < functions->first[builder->profile->frame_count]; i++) {
 		const struct function_call *call = &functions->call[i];
 		struct callgraph_node *node = &builder->graph.node[call->function];
 		if (!call->file || fabs(builder->call_weight[i]) <= best[call->function])
@@ -163,8 +174,9 @@ static void note_places(struct builder *builder, const struct profile *profile, 
 }
 
 /* The caller has already set graph.functions. */
-static int build(struct builder *builder, const struct profile *profile, enum sample_type type)
+static int build(struct builder *builder, enum sample_type type)
 {
+	const struct profile *profile = builder->profile;
 	struct callgraph *graph = &builder->graph;
 	int err;
 
@@ -180,26 +192,26 @@ static int build(struct builder *builder, const struct profile *profile, enum sa
 	for (size_t i = 0; i < graph->node_count && !err; i++)
 		graph->node[i].name = graph->functions.name[i];
 	if (!err)
-		err = count_rows(builder, profile, type);
+		err = count_rows(builder, type);
 	graph->percent_base = profile->meta.percent_base[type] != 0
 				      ? profile->meta.percent_base[type]
 				      : graph->total.value;
 	if (!err)
 		err = callgraph_note_inlining(graph);
 	if (!err)
-		note_places(builder, profile, best);
+		note_places(builder, best);
 	free(best);
 	return err;
 }
 
-/* Takes ownership of the functions. */
-static int build_with(struct functions *functions, const struct profile *profile,
-		      enum sample_type type, const bool *keep, struct callgraph *out_graph)
+/*
+ * Builds what the builder is set up for, over the functions that its graph already has, and closes
+ * it.
+ */
+static int build_with(struct builder builder, enum sample_type type, struct callgraph *out_graph)
 {
-	struct builder builder = {.graph.functions = *functions, .keep = keep};
-	const int err = build(&builder, profile, type);
+	const int err = build(&builder, type);
 
-	*functions = (struct functions){0};
 	free(builder.node_round);
 	free(builder.edge_round);
 	free(builder.call_weight);
@@ -217,17 +229,24 @@ int callgraph_build(const struct profile *profile, enum sample_type type, const 
 	struct functions functions;
 	const int err = functions_open(profile, &functions);
 
-	return err ? err : build_with(&functions, profile, type, keep, out_graph);
+	return err ? err
+		   : build_with((struct builder){.graph.functions = functions,
+						 .profile = profile,
+						 .keep = keep},
+				type, out_graph);
 }
 
-int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep,
-		      struct callgraph *graph)
+int callgraph_rebuild(const struct profile *profile, enum sample_type type,
+		      const struct user_frames *fold, const bool *keep, struct callgraph *graph)
 {
-	struct functions functions = graph->functions;
+	const struct builder builder = {.graph.functions = graph->functions,
+					.profile = profile,
+					.fold = fold,
+					.keep = keep};
 
 	graph->functions = (struct functions){0};
 	callgraph_close(graph);
-	return build_with(&functions, profile, type, keep, graph);
+	return build_with(builder, type, graph);
 }
 
 void callgraph_close(struct callgraph *graph)
@@ -266,8 +285,24 @@ static int compare_cum(const void *left, const void *right, void *context)
 	return order ? order : strcmp(a->name, b->name);
 }
 
-uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *out_count)
+static int compare_flat_and_cum(const void *left, const void *right, void *context)
 {
+	const struct callgraph *graph = context;
+	const struct callgraph_node *a = &graph->node[*(const uint32_t *)left],
+				    *b = &graph->node[*(const uint32_t *)right];
+	const int order = compare(a->flat.value, b->flat.value);
+
+	return order ? order : compare_cum(left, right, context);
+}
+
+uint32_t *callgraph_order(const struct callgraph *graph, enum callgraph_sort sort,
+			  size_t *out_count)
+{
+	static int (*const compares[])(const void *, const void *, void *) = {
+		[CALLGRAPH_BY_FLAT] = compare_flat,
+		[CALLGRAPH_BY_CUM] = compare_cum,
+		[CALLGRAPH_BY_FLAT_AND_CUM] = compare_flat_and_cum,
+	};
 	uint32_t *order = malloc((graph->node_count + 1) * sizeof(*order));
 	size_t count = 0;
 
@@ -277,8 +312,7 @@ uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *ou
 		if (callgraph_has(&graph->node[i]))
 			order[count++] = (uint32_t)i;
 	}
-	qsort_r(order, count, sizeof(*order), by_cum ? compare_cum : compare_flat,
-		(void *)(uintptr_t)graph);
+	qsort_r(order, count, sizeof(*order), compares[sort], (void *)(uintptr_t)graph);
 	*out_count = count;
 	return order;
 }

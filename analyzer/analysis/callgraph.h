@@ -20,7 +20,13 @@
 
 #include "estimate.h"
 #include "functions.h"
+#include "user_frames.h"
 
+enum callgraph_sort {
+	CALLGRAPH_BY_FLAT, /* as pprof: then by name */
+	CALLGRAPH_BY_CUM,
+	CALLGRAPH_BY_FLAT_AND_CUM /* then by cumulative weight, then by name */
+};
 enum callgraph_inlining { INLINE_NEVER, INLINE_SOMETIMES, INLINE_ALWAYS };
 
 struct callgraph_node {
@@ -54,10 +60,12 @@ struct callgraph {
 int callgraph_build(const struct profile *profile, enum sample_type type, const bool *keep,
 		    struct callgraph *out_graph);
 /*
- * As callgraph_build(), for an existing graph of the same profile. On failure the graph is closed.
+ * As callgraph_build(), for an existing graph of the same profile. fold: stacks have only the calls
+ * that are worth a look, so that an allocator's flat weight goes to who called it; NULL = all
+ * calls. On failure the graph is closed.
  */
-int callgraph_rebuild(const struct profile *profile, enum sample_type type, const bool *keep,
-		      struct callgraph *graph);
+int callgraph_rebuild(const struct profile *profile, enum sample_type type,
+		      const struct user_frames *fold, const bool *keep, struct callgraph *graph);
 void callgraph_close(struct callgraph *graph);
 /*
  * True if the node has a weight that rounds to a whole byte or object. In a comparison many weights
@@ -74,6 +82,13 @@ int callgraph_note_inlining(struct callgraph *graph);
  * weight, heaviest first. Nodes of equal weight are sorted by name. The caller frees the array.
  * NULL = out of memory.
  */
-uint32_t *callgraph_order(const struct callgraph *graph, bool by_cum, size_t *out_count);
+uint32_t *callgraph_order(const struct callgraph *graph, enum callgraph_sort sort,
+			  size_t *out_count);
+/*
+ * The calls of a stack of the profile, leaf first: those that are worth a look, or all if fold is
+ * NULL. Valid until the next call.
+ */
+const uint32_t *callgraph_unfold(const struct profile *profile, const struct functions *functions,
+				 const struct user_frames *fold, uint32_t stack, size_t *out_count);
 
 #endif

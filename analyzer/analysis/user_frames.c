@@ -11,10 +11,14 @@
 #include "thin_layers.h"
 #include "wrapper_names.h"
 
+/* Frames without a name between malloc and an allocator's function; more are something else. */
+#define UNNAMED_MAX 4u
+
 /* What a function is by its name alone. */
 enum name_role {
 	NAME_OTHER,
 	NAME_LIBRARY,
+	NAME_ALLOCATOR,
 	NAME_MAY_BE_LAYER,
 	NAME_START,
 	NAME_ADDED,    /* by the user: skipped */
@@ -45,9 +49,14 @@ static enum name_role role_of_name(const struct opener *opener, const struct wra
 		return NAME_ADDED;
 	if (wrapper_names_is_start(plain))
 		return NAME_START;
-	if (wrapper_names_has(names, plain, is_rust))
+	switch (wrapper_names_find(names, plain, is_rust)) {
+	case WRAPPER_ALLOCATOR:
+		return NAME_ALLOCATOR;
+	case WRAPPER_LIBRARY:
 		return NAME_LIBRARY;
-	return wrapper_names_may_be(plain) ? NAME_MAY_BE_LAYER : NAME_OTHER;
+	default:
+		return wrapper_names_may_be(plain) ? NAME_MAY_BE_LAYER : NAME_OTHER;
+	}
 }
 
 static int note_names(struct opener *opener)
@@ -92,6 +101,8 @@ static enum frame_role role_of_call(enum name_role name_role, bool is_in_library
 		return FRAME_LAYER;
 	case NAME_START:
 		return FRAME_START;
+	case NAME_ALLOCATOR:
+		return FRAME_ALLOCATOR;
 	case NAME_LIBRARY:
 		return FRAME_LIBRARY;
 	default:
@@ -116,6 +127,33 @@ static int note_calls(struct opener *opener)
 	}
 	free(is_library);
 	return is_library ? 0 : -ENOMEM;
+}
+
+/*
+ * Code without a name that an allocator calls on its way to malloc is the allocator's own, as
+ * PostgreSQL's static AllocSetAlloc in MemoryContextAlloc.
+ */
+static void note_unnamed(struct opener *opener, const struct profile_stack *stack)
+{
+	const struct functions *functions = &opener->frames.functions;
+	uint8_t *role = opener->frames.role;
+	uint32_t unnamed[UNNAMED_MAX];
+	size_t count = 0;
+
+	for (uint32_t f = 0; f < stack->frame_count; f++) {
+		for (uint32_t c = functions->first[stack->frame[f]];
+		     c < functions->first[stack->frame[f] + 1]; c++) {
+			if (role[c] == FRAME_ALLOCATOR) {
+				while (count > 0)
+					role[unnamed[--count]] = FRAME_ALLOCATOR;
+			} else if (role[c] == FRAME_USER) {
+				if (functions->call[c].is_named || count == UNNAMED_MAX ||
+				    opener->name_role[functions->call[c].function] != NAME_OTHER)
+					return;
+				unnamed[count++] = c;
+			}
+		}
+	}
 }
 
 /* The calls of the functions that the stacks show to be thin layers become FRAME_LAYER. */
@@ -175,6 +213,8 @@ static int open_all(struct opener *opener, const struct profile *profile)
 	err = frames->role && frames->unfolded ? note_names(opener) : -ENOMEM;
 	if (!err)
 		err = note_calls(opener);
+	for (size_t i = 0; i < profile->stack_count && !err; i++)
+		note_unnamed(opener, &profile->stack[i]);
 	return err ? err : note_layers(opener);
 }
 
@@ -209,7 +249,7 @@ void user_frames_close(struct user_frames *frames)
 
 bool user_frames_skips(const struct user_frames *frames, uint32_t call)
 {
-	return frames->role[call] == FRAME_LIBRARY || frames->role[call] == FRAME_LAYER;
+	return frames->role[call] != FRAME_USER && frames->role[call] != FRAME_START;
 }
 
 /* The calls of a whole stack, leaf first. Returns their number. */
@@ -295,6 +335,18 @@ const uint32_t *user_frames_unfold(const struct user_frames *frames, uint32_t st
 	unfold(frames, stack, &first, &end);
 	*out_count = end - first;
 	return frames->unfolded + first;
+}
+
+void user_frames_note_folded(const struct user_frames *frames, uint32_t stack, bool *is_folded)
+{
+	const size_t count = unfold_whole(frames, &frames->profile->stack[stack]);
+	size_t first, end;
+
+	unfold(frames, stack, &first, &end);
+	for (size_t i = 0; i < count; i++) {
+		if (i < first || i >= end)
+			is_folded[frames->functions.call[frames->unfolded[i]].function] = true;
+	}
 }
 
 bool user_frame_of(const struct user_frames *frames, uint32_t stack, struct user_frame *out_frame)

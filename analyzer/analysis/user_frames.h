@@ -8,6 +8,7 @@
  *   - if its object file is a C or C++ library, an allocator, or of the kernel, whatever it is
  *     called there, as such files are mostly stripped;
  *   - if its name is in a list (wrapper_names.h);
+ *   - if it has no name, and a function of the list that only allocates called it;
  *   - if its function is a thin layer, by what the stacks of the profile show: its name says that
  *     it allocates, everything that it calls on its stacks is skipped, too, and at least
  *     USER_FRAMES_CALLERS functions call it (those that may be layers themselves do not count, but
@@ -44,9 +45,10 @@ struct user_frames_options {
 
 enum frame_role {
 	FRAME_USER,
-	FRAME_LIBRARY, /* by its object file or the list */
-	FRAME_LAYER,   /* by the stacks, or as the user says */
-	FRAME_START    /* starts the process or a thread; skipped at the outer end only */
+	FRAME_LIBRARY,   /* by its object file or the list */
+	FRAME_ALLOCATOR, /* by the list, or because one of the list called it */
+	FRAME_LAYER,     /* by the stacks, or as the user says */
+	FRAME_START      /* starts the process or a thread; skipped at the outer end only */
 };
 
 struct user_frames {
@@ -84,6 +86,8 @@ bool user_frames_skips(const struct user_frames *frames, uint32_t call);
  */
 const uint32_t *user_frames_unfold(const struct user_frames *frames, uint32_t stack,
 				   size_t *out_count);
+/* Sets is_folded[], by function, for those that user_frames_unfold() leaves out of the stack. */
+void user_frames_note_folded(const struct user_frames *frames, uint32_t stack, bool *is_folded);
 /*
  * "function file:line", the file without directories, as far as known. The caller frees it. NULL =
  * out of memory.

@@ -12,9 +12,12 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A trailing * matches any rest of a name, a leading one any beginning. */
-static const char *const list[] = {
-	/* C: the allocator, and what allocates for its caller */
+/*
+ * What allocates and does nothing else, so that what it calls is the allocator, too. A trailing *
+ * matches any rest of a name, a leading one any beginning.
+ */
+static const char *const allocators[] = {
+	/* C */
 	"malloc",
 	"calloc",
 	"realloc",
@@ -53,80 +56,23 @@ static const char *const list[] = {
 	"__strndup",
 	"wcsdup",
 	"__wcsdup",
-	"asprintf",
-	"vasprintf",
-	"__asprintf*",
-	"__vasprintf*",
-	"getline",
-	"getdelim",
-	"__getline",
-	"__getdelim",
-	"getcwd",
-	"realpath",
-	"realpath_stk",
-	"fopen",
-	"fopen64",
-	"fdopen",
-	"freopen",
-	"popen",
-	"fopencookie",
-	"open_memstream",
-	"opendir",
-	"fdopendir",
-	"__opendir*",
-	"__alloc_dir",
-	"scandir",
-	"scandir64",
-	"setvbuf",
-	"_IO_*",
-	"__fopen_internal",
-	"qsort",
-	"qsort_r",
-	"__qsort_r",
-	"regcomp",
-	"getaddrinfo",
-	"setlocale",
-	"dlopen",
-	"__dlopen*",
-	"_dl_*",
-	"__tls_get_addr",
-	"pthread_create",
-	"__pthread_create*",
 	/* put between the program and malloc */
 	"__wrap_malloc",
 	"__wrap_calloc",
 	"__wrap_realloc",
 	"__wrap_memalign",
 	"__wrap_strdup",
-	"__interceptor_*",
-	"___interceptor_*",
 	/* C++ */
 	"operator new",
 	"operator new[]",
 	"*::operator new",
 	"*::operator new[]",
-	"std::*",
-	"__gnu_cxx::*",
-	"__cxxabiv1::*",
-	"__cxa_*",
 	/* Rust */
 	"__rust_alloc*",
 	"__rust_realloc*",
 	"__rustc::__r*",
 	"__rdl_*",
 	"__rg_*",
-	"hashbrown::*",
-	"<std::*",
-	"<hashbrown::*",
-	"alloc::*",
-	"core::*",
-	"<alloc::*",
-	"<core::*",
-	"<T as alloc::*",
-	"<T as core::*",
-	"<&T as core::*",
-	"<I as core::*",
-	"<F as core::*",
 	/* allocators built into a program, by the prefixes that they are built with */
 	"je_*",
 	"_rjem_*",
@@ -214,7 +160,6 @@ static const char *const list[] = {
 	"g_array_*",
 	"g_ptr_array_*",
 	"g_byte_array_*",
-	"g_hash_table_*",
 	"g_list_*",
 	"g_slist_*",
 	"g_queue_*",
@@ -229,7 +174,6 @@ static const char *const list[] = {
 	"apr_psprintf",
 	"apr_pvsprintf",
 	"psprintf_flush",
-	"apr_pool_create*",
 	"apr_allocator_alloc",
 	"allocator_alloc",
 	"apr_array_make",
@@ -324,11 +268,6 @@ static const char *const list[] = {
 	"_PyObject_Calloc",
 	"_PyObject_Realloc",
 	"_PyObject_Arena*",
-	"PyObject_GC_Resize",
-	"_PyObject_GC_*",
-	"_PyObject_New*",
-	"PyType_GenericAlloc",
-	"_PyType_AllocNoTrack",
 	"pymalloc_alloc",
 	"pymalloc_realloc",
 	"allocate_from_new_pool",
@@ -356,9 +295,6 @@ static const char *const list[] = {
 	"rb_xmalloc*",
 	"rb_xcalloc*",
 	"rb_xrealloc*",
-	"objspace_xmalloc*",
-	"objspace_xcalloc*",
-	"objspace_xrealloc*",
 	"luaM_*",
 	"l_alloc",
 	/* other libraries */
@@ -388,7 +324,88 @@ static const char *const list[] = {
 	"v8::internal::AllocWithRetry",
 	"v8::base::Malloc",
 };
-_Static_assert(LENGTH(list) <= WRAPPER_NAMES_MAX, "next[] has room for the list");
+
+/* What allocates for its caller and may call the program back, or free other things meanwhile. */
+static const char *const libraries[] = {
+	/* C */
+	"asprintf",
+	"vasprintf",
+	"__asprintf*",
+	"__vasprintf*",
+	"getline",
+	"getdelim",
+	"__getline",
+	"__getdelim",
+	"getcwd",
+	"realpath",
+	"realpath_stk",
+	"fopen",
+	"fopen64",
+	"fdopen",
+	"freopen",
+	"popen",
+	"fopencookie",
+	"open_memstream",
+	"opendir",
+	"fdopendir",
+	"__opendir*",
+	"__alloc_dir",
+	"scandir",
+	"scandir64",
+	"setvbuf",
+	"_IO_*",
+	"__fopen_internal",
+	"qsort",
+	"qsort_r",
+	"__qsort_r",
+	"regcomp",
+	"getaddrinfo",
+	"setlocale",
+	"dlopen",
+	"__dlopen*",
+	"_dl_*",
+	"__tls_get_addr",
+	"pthread_create",
+	"__pthread_create*",
+	/* sanitizers */
+	"__interceptor_*",
+	"___interceptor_*",
+	/* C++ */
+	"std::*",
+	"__gnu_cxx::*",
+	"__cxxabiv1::*",
+	"__cxa_*",
+	/* Rust */
+	"hashbrown::*",
+	"<std::*",
+	"<hashbrown::*",
+	"alloc::*",
+	"core::*",
+	"<alloc::*",
+	"<core::*",
+	"<T as alloc::*",
+	"<T as core::*",
+	"<&T as core::*",
+	"<I as core::*",
+	"<F as core::*",
+	/* GLib */
+	"g_hash_table_*",
+	/* APR */
+	"apr_pool_create*",
+	/* Python */
+	"PyObject_GC_Resize",
+	"_PyObject_GC_*",
+	"_PyObject_New*",
+	"PyType_GenericAlloc",
+	"_PyType_AllocNoTrack",
+	/* PHP, Perl, Ruby, Lua */
+	"objspace_xmalloc*",
+	"objspace_xcalloc*",
+	"objspace_xrealloc*",
+};
+#define ALLOCATORS LENGTH(allocators)
+#define NAMES (ALLOCATORS + LENGTH(libraries))
+_Static_assert(NAMES <= WRAPPER_NAMES_MAX, "next[] has room for all names");
 
 /* The beginnings of names of object files. */
 static const char *const modules[] = {
@@ -421,11 +438,16 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+static const char *pattern_at(size_t index)
+{
+	return index < ALLOCATORS ? allocators[index] : libraries[index - ALLOCATORS];
+}
+
 void wrapper_names_open(struct wrapper_names *out_names)
 {
 	*out_names = (struct wrapper_names){0};
-	for (size_t i = 0; i < LENGTH(list); i++) {
-		const unsigned char first = (unsigned char)list[i][0];
+	for (size_t i = 0; i < NAMES; i++) {
+		const unsigned char first = (unsigned char)*pattern_at(i);
 
 		out_names->next[i] = out_names->first[first];
 		out_names->first[first] = (uint16_t)(i + 1);
@@ -464,22 +486,25 @@ static bool is_only_rust(const char *pattern)
 	return starts_with(pattern, "alloc::") || starts_with(pattern, "core::");
 }
 
-static bool has_in_bucket(const struct wrapper_names *names, unsigned char first, const char *plain,
-			  bool has_rust)
+static enum wrapper_kind kind_in_bucket(const struct wrapper_names *names, unsigned char first,
+					const char *plain, bool has_rust)
 {
 	for (uint16_t i = names->first[first]; i; i = names->next[i - 1]) {
-		const char *pattern = list[i - 1];
+		const char *pattern = pattern_at(i - 1u);
 
 		if (matches(pattern, plain) && (has_rust || !is_only_rust(pattern)))
-			return true;
+			return i <= ALLOCATORS ? WRAPPER_ALLOCATOR : WRAPPER_LIBRARY;
 	}
-	return false;
+	return WRAPPER_NONE;
 }
 
-bool wrapper_names_has(const struct wrapper_names *names, const char *plain, bool has_rust)
+enum wrapper_kind wrapper_names_find(const struct wrapper_names *names, const char *plain,
+				     bool has_rust)
 {
-	return has_in_bucket(names, (unsigned char)*plain, plain, has_rust) ||
-	       has_in_bucket(names, '*', plain, has_rust);
+	const enum wrapper_kind kind =
+		kind_in_bucket(names, (unsigned char)*plain, plain, has_rust);
+
+	return kind ? kind : kind_in_bucket(names, '*', plain, has_rust);
 }
 
 bool wrapper_names_is_rust(const char *plain)

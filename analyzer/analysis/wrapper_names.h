@@ -19,9 +19,15 @@
 
 #define WRAPPER_NAMES_MAX 384u
 
-/* The list, by first character, so that a look-up compares with few names. */
+enum wrapper_kind {
+	WRAPPER_NONE,
+	WRAPPER_LIBRARY,  /* allocates for its caller, and may call the program back */
+	WRAPPER_ALLOCATOR /* allocates and does nothing else: all that it calls is the allocator */
+};
+
+/* The lists, by first character, so that a look-up compares with few names. */
 struct wrapper_names {
-	uint16_t first[256]; /* index + 1 into the list; 0 = none */
+	uint16_t first[256]; /* index + 1 into the lists; 0 = none */
 	uint16_t next[WRAPPER_NAMES_MAX];
 };
 
@@ -32,10 +38,11 @@ void wrapper_names_open(struct wrapper_names *out_names);
  */
 char *wrapper_names_plain(const char *function);
 /*
- * Whether the plain name is in the list. The namespaces core and alloc, which a C++ program may
+ * What the plain name is by the lists. The namespaces core and alloc, which a C++ program may
  * have, too, count only in a profile with Rust's runtime.
  */
-bool wrapper_names_has(const struct wrapper_names *names, const char *plain, bool has_rust);
+enum wrapper_kind wrapper_names_find(const struct wrapper_names *names, const char *plain,
+				     bool has_rust);
 /* Whether only Rust's runtime has such a function. */
 bool wrapper_names_is_rust(const char *plain);
 /*

@@ -83,6 +83,8 @@ static const char help_tail[] =
 	"      --files, --lines, --addresses\n"
 	"                         a source file, a line, an address of code\n"
 	"      --no-inlines       count inlined functions for the one that they were inlined into\n"
+	"      --raw              text: also the functions that only hand memory on, or start the "
+	"process or a thread; the order is pprof's\n"
 	"      --wrapper RE       functions that match only hand memory on, like malloc and "
 	"xmalloc: what calls them is shown as what allocates\n"
 	"      --no-wrapper RE    those that match do not, whatever they are called\n"

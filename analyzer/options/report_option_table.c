@@ -51,6 +51,7 @@ static const struct option always[] = {
 	{"show-bytes", no_argument, NULL, OPTION_SHOW_BYTES},
 	{"wrapper", required_argument, NULL, OPTION_WRAPPER},
 	{"no-wrapper", required_argument, NULL, OPTION_NO_WRAPPER},
+	{"raw", no_argument, NULL, OPTION_RAW},
 	/* As pprof spells them. */
 	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
 	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},

@@ -222,6 +222,9 @@ static int set_filter_option(struct report_options *options, int code)
 	case OPTION_NO_WRAPPER:
 		options->render.user_frames.no_wrapper = optarg;
 		return 0;
+	case OPTION_RAW:
+		options->render.raw = true;
+		return 0;
 	}
 	if (code < OPTION_GRANULARITY)
 		options->filter.text[code - OPTION_FILTER] = optarg;

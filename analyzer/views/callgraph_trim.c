@@ -87,7 +87,9 @@ static int keep_best(const struct callgraph *graph, const struct callgraph_limit
 	uint32_t *order =
 		limits->is_picture && !score
 			? NULL
-			: callgraph_order(graph, limits->is_picture || limits->by_cum, &count);
+			: callgraph_order(graph,
+					  limits->is_picture ? CALLGRAPH_BY_CUM : limits->sort,
+					  &count);
 
 	if (order && score)
 		qsort_r(order, count, sizeof(*order), compare_scores, score);
@@ -116,12 +118,10 @@ static void weights_close(struct weights *weights)
 	free(weights->row);
 }
 
-static void weigh_row(const struct functions *functions, const struct profile_stack *stack,
+/* calls: of the row's stack, leaf first. */
+static void weigh_row(const struct functions *functions, const uint32_t *calls, size_t count,
 		      uint32_t row, double value, struct weights *weights)
 {
-	size_t count;
-	const uint32_t *calls = functions_unfold(functions, stack, &count);
-
 	for (size_t i = count; i-- > 0;) {
 		const uint32_t function = functions->call[calls[i]].function;
 
@@ -136,7 +136,8 @@ static void weigh_row(const struct functions *functions, const struct profile_st
 
 /* Returns 0 or -ENOMEM. The caller closes *out_weights in either case. */
 static int weights_open(const struct profile *profile, enum sample_type type,
-			const struct functions *functions, struct weights *out_weights)
+			const struct functions *functions, const struct user_frames *fold,
+			struct weights *out_weights)
 {
 	*out_weights = (struct weights){
 		.flat = calloc(functions->count + 1, sizeof(double)),
@@ -148,10 +149,13 @@ static int weights_open(const struct profile *profile, enum sample_type type,
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const double value = estimate_of(profile, &profile->row[i], type).value;
+		size_t count;
 
-		if (value != 0)
-			weigh_row(functions, &profile->stack[profile->row[i].key.stack],
-				  (uint32_t)i + 1, value, out_weights);
+		if (value == 0)
+			continue;
+		const uint32_t *calls = callgraph_unfold(profile, functions, fold,
+							 profile->row[i].key.stack, &count);
+		weigh_row(functions, calls, count, (uint32_t)i + 1, value, out_weights);
 	}
 	return 0;
 }
@@ -209,7 +213,7 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 	bool *keep = malloc(graph->functions.count + 1);
 	struct weights weights;
 	double edge_cutoff = 0;
-	int err = weights_open(profile, type, &graph->functions, &weights);
+	int err = weights_open(profile, type, &graph->functions, limits->fold, &weights);
 
 	if (!err && !keep)
 		err = -ENOMEM;
@@ -221,12 +225,13 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 	}
 	weights_close(&weights);
 	if (!err)
-		err = callgraph_rebuild(profile, type, dropped->nodes ? keep : NULL, graph);
+		err = callgraph_rebuild(profile, type, limits->fold, dropped->nodes ? keep : NULL,
+					graph);
 	if (!err && limits->nodes && limits->nodes < dropped->candidates) {
 		callgraph_drop_light_edges(graph, edge_cutoff);
 		err = keep_best(graph, limits, keep);
 		if (!err)
-			err = callgraph_rebuild(profile, type, keep, graph);
+			err = callgraph_rebuild(profile, type, limits->fold, keep, graph);
 	}
 	free(keep);
 	return err ? err : trim_edges(graph, limits, edge_cutoff, dropped);
@@ -234,7 +239,8 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 
 struct callgraph_limits callgraph_limits_of(const struct render_options *options, size_t nodes)
 {
-	struct callgraph_limits limits = {.by_cum = options->sort == SORT_CUM};
+	struct callgraph_limits limits = {.sort = options->sort == SORT_CUM ? CALLGRAPH_BY_CUM
+									    : CALLGRAPH_BY_FLAT};
 
 	if (options->no_trim)
 		return limits;

@@ -16,7 +16,8 @@
 struct callgraph_limits {
 	size_t nodes; /* at most; 0 = all */
 	double node_fraction, edge_fraction;
-	bool by_cum; /* keep the heaviest by cumulative weight, not by flat weight */
+	enum callgraph_sort sort;       /* by this the heaviest nodes are kept */
+	const struct user_frames *fold; /* as in callgraph_rebuild() */
 	/* keep the nodes with the best score instead, and drop detours (callgraph_edges.h) */
 	bool is_picture;
 	struct callgraph_room room; /* for the edges; room.edges 0 = no limit */

@@ -34,6 +34,7 @@ struct render_options {
 	struct leaks_tail tail;      /* leaks: the young end of the window */
 	const struct series *series; /* growth: the values of the stacks in each file */
 	bool is_page;                /* growth: write an HTML page */
+	bool raw;                    /* text: do not fold what nobody looks at first */
 	/* what is, and is not, an allocator or a thin layer above it */
 	struct user_frames_options user_frames;
 };

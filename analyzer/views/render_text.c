@@ -125,30 +125,84 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 	}
 }
 
-int render_text(const struct profile *profile, const struct render_options *options, FILE *out)
+/* Says how many functions are in no row because nobody looks at them first. 0 or -ENOMEM. */
+static int print_folded(const struct profile *profile, const struct user_frames *fold,
+			enum sample_type type, FILE *out)
+{
+	const size_t functions = fold->functions.count;
+	bool *is_folded = calloc(functions + 1, sizeof(*is_folded));
+	size_t count = 0;
+
+	if (!is_folded)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (estimate_of(profile, &profile->row[i], type).value != 0)
+			user_frames_note_folded(fold, profile->row[i].key.stack, is_folded);
+	}
+	for (size_t i = 0; i < functions; i++)
+		count += is_folded[i];
+	free(is_folded);
+	if (count) {
+		style_print(STYLE_DIM, out,
+			    "Folded %zu function%s of allocators, libraries and starts into "
+			    "callers and callees; --raw shows %s",
+			    count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+		fputc('\n', out);
+	}
+	return 0;
+}
+
+/* fold: NULL = show all functions. */
+static int print_text(const struct profile *profile, const struct render_options *options,
+		      const struct user_frames *fold, FILE *out)
 {
 	struct render_options shown = *options;
-	const struct callgraph_limits limits = callgraph_limits_of(options, 0);
+	struct callgraph_limits limits = callgraph_limits_of(options, 0);
 	struct callgraph_dropped dropped;
 	struct callgraph graph;
 	size_t count = 0;
-	const int err = callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
+	int err;
 
+	limits.fold = fold;
+	if (fold && limits.sort == CALLGRAPH_BY_FLAT)
+		limits.sort = CALLGRAPH_BY_FLAT_AND_CUM;
+	err = callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
 	if (err)
-		return render_result(err, out);
+		return err;
 	shown.intervals &= !profile->meta.is_scaled; /* intervals of a scaled profile are unknown */
-	uint32_t *order = callgraph_order(&graph, options->sort == SORT_CUM, &count);
-	if (order) {
+	uint32_t *order = callgraph_order(&graph, limits.sort, &count);
+	if (!order)
+		err = -ENOMEM;
+	else {
 		render_header(profile, options->type, &graph.total, out);
 		if (count == 0 && !profile->meta.filters)
 			explain_nothing(profile, out);
 		else {
 			render_shown(&graph, order, count, &limits, &dropped, options->type, out);
+			if (fold)
+				err = print_folded(profile, fold, options->type, out);
 			print_table(&graph, order, count, &shown, out);
 		}
 	}
 	callgraph_close(&graph);
-	const int result = order ? 0 : -ENOMEM;
 	free(order);
-	return render_result(result, out);
+	return err;
+}
+
+int render_text(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	char complaint[PATTERN_COMPLAINT_MAX];
+	struct user_frames fold;
+	int err;
+
+	if (options->raw)
+		return render_result(print_text(profile, options, NULL, out), out);
+	err = user_frames_open(profile, &options->user_frames, &fold, complaint);
+	if (err == -EINVAL)
+		return render_fail(err, "no regular expression: %s", complaint);
+	if (!err) {
+		err = print_text(profile, options, &fold, out);
+		user_frames_close(&fold);
+	}
+	return render_result(err, out);
 }

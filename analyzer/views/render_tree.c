@@ -166,7 +166,7 @@ static int print_tree(const struct profile *profile, const struct render_options
 	size_t count = 0, matches = 0;
 	int err = callgraph_build_limited(profile, options->type, limits, &graph, &dropped);
 
-	if (!err && !(order = callgraph_order(&graph, options->sort == SORT_CUM, &count)))
+	if (!err && !(order = callgraph_order(&graph, limits->sort, &count)))
 		err = -ENOMEM;
 	if (!err && (fan_open(&graph, true, &tree.in) || fan_open(&graph, false, &tree.out)))
 		err = -ENOMEM;
@@ -193,7 +193,7 @@ int render_tree(const struct profile *profile, const struct render_options *opti
 
 int render_peek(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	const struct callgraph_limits limits = {.by_cum = options->sort == SORT_CUM};
+	const struct callgraph_limits limits = {.sort = callgraph_limits_of(options, 0).sort};
 	char complaint[PATTERN_COMPLAINT_MAX];
 	struct pattern pattern;
 	int err = pattern_open(&pattern, options->argument ? options->argument : "", complaint);

@@ -183,7 +183,7 @@ UNIT_TEST(heaviest_whatever_the_sign)
 	CHECK_EQ(profile_merge(&profile, &earlier, PROFILE_BASE), 0);
 	profile_close(&earlier);
 	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
-	uint32_t *order = callgraph_order(&graph, false, &count);
+	uint32_t *order = callgraph_order(&graph, CALLGRAPH_BY_FLAT, &count);
 	CHECK_EQ(count, 3); /* what adds up to nothing is not there */
 	CHECK_STR(graph.node[order[0]].name, "less");
 	CHECK_STR(graph.node[order[1]].name, "more");
@@ -206,11 +206,17 @@ UNIT_TEST(equals_go_by_name)
 	sample_stack(&profile, "z;b", 1, 100);
 	sample_stack(&profile, "z;x;a", 1, 100);
 	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
-	uint32_t *order = callgraph_order(&graph, false, &count);
+	uint32_t *order = callgraph_order(&graph, CALLGRAPH_BY_FLAT, &count);
 	CHECK_EQ(count, 4);
 	CHECK_STR(graph.node[order[0]].name, "a");
 	CHECK_STR(graph.node[order[1]].name, "b");
 	CHECK_STR(graph.node[order[2]].name, "x"); /* not z, which has more with what it calls */
+	free(order);
+	order = callgraph_order(&graph, CALLGRAPH_BY_FLAT_AND_CUM, &count);
+	CHECK_EQ(count, 4);
+	CHECK_STR(graph.node[order[0]].name, "a");
+	CHECK_STR(graph.node[order[1]].name, "b");
+	CHECK_STR(graph.node[order[2]].name, "z");
 	free(order);
 	callgraph_close(&graph);
 	profile_close(&profile);

@@ -38,6 +38,41 @@ UNIT_TEST(text_table)
 	profile_close(&profile);
 }
 
+UNIT_TEST(text_folds_allocators_and_starts)
+{
+	struct profile profile = sample_open();
+	const struct render_options raw = {.type = INUSE_SPACE, .raw = true},
+				    told = {.type = INUSE_SPACE,
+					    .user_frames = {.wrapper = "^a$",
+							    .no_wrapper = "zmalloc"}};
+
+	sample_stack(&profile, "_start;__libc_start_main;main;zz;a;zmalloc", 1, 1024);
+	sample_stack(&profile, "_start;__libc_start_main;main;b;zmalloc;malloc", 1, 2048);
+	char *text = rendered("text", &profile, &in_use, 0);
+	check_has(text, "Showing nodes accounting for 3kB, 100% of 3kB total\n"
+			"Folded 4 functions of allocators, libraries and starts into callers and "
+			"callees; --raw shows them\n"
+			"      flat  flat%   sum%        cum   cum%\n"
+			"       2kB 66.67% 66.67%        2kB 66.67%  b  file.c:10\n"
+			"       1kB 33.33%   100%        1kB 33.33%  a  file.c:10\n"
+			"         0     0%   100%        3kB   100%  main  file.c:10\n"
+			"         0     0%   100%        1kB 33.33%  zz  file.c:10\n");
+	free(text);
+	text = rendered("text", &profile, &raw, 0);
+	check_has_not(text, "Folded");
+	check_has(text, "       2kB 66.67% 66.67%        2kB 66.67%  malloc  file.c:10\n"
+			"       1kB 33.33%   100%        3kB   100%  zmalloc  file.c:10\n"
+			"         0     0%   100%        3kB   100%  __libc_start_main  file.c:10\n"
+			"         0     0%   100%        3kB   100%  _start  file.c:10\n"
+			"         0     0%   100%        1kB 33.33%  a  file.c:10\n");
+	free(text);
+	text = rendered("text", &profile, &told, 0);
+	check_has(text, "       3kB   100%   100%        3kB   100%  zmalloc  file.c:10\n");
+	check_has(text, "Folded 3 functions");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(text_sorted_limited_and_by_objects)
 {
 	struct profile profile = small_profile();
