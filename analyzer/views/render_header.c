@@ -20,6 +20,10 @@
 #include "style.h"
 
 #define CHANGES_SHOWN 6u
+/* Of a command line in a brief header, in bytes. */
+#define COMMAND_SHOWN 80u
+/* Fewer incomplete stacks than one in so many are no news. */
+#define INCOMPLETE_RARE 20u
 
 static const char *const what[SAMPLE_TYPE_COUNT] = {
 	[ALLOC_OBJECTS] = " objects allocated",
@@ -302,16 +306,48 @@ static void print_warnings(const struct profile *profile, FILE *out)
 		   "; what was good is shown\n");
 }
 
-void render_header(const struct profile *profile, enum sample_type type,
-		   const struct estimate *total, FILE *out)
+static void print_process(const struct profile_meta *meta, FILE *out)
 {
-	const struct profile_meta *meta = &profile->meta;
-
 	style_print(STYLE_HEADING, out, "heapinject:");
 	print_text(out, " ", meta->comm, "");
 	if (meta->pid)
 		fprintf(out, " (pid %" PRIu32 ")", meta->pid);
 	print_text(out, " on ", meta->host, "");
+}
+
+/* Prints the beginning of the command line, on the line that names the process. */
+static void print_command(const struct profile_meta *meta, FILE *out)
+{
+	const size_t length = meta->cmdline ? strlen(meta->cmdline) : 0;
+	char *shown = length ? strndup(meta->cmdline, COMMAND_SHOWN) : NULL;
+
+	print_text(out, ": ", shown, length > COMMAND_SHOWN ? "..." : "");
+	free(shown);
+	fprintf(out, "\n");
+}
+
+void render_header_brief(const struct profile *profile, enum sample_type type,
+			 const struct estimate *total, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+
+	print_process(meta, out);
+	print_command(meta, out);
+	print_window(profile, out);
+	if (meta->stacks_truncated > meta->stacks_complete / INCOMPLETE_RARE)
+		print_stack_ends(meta, out);
+	print_changes(meta, out);
+	print_total(meta, type, total, out);
+	print_missing(meta, type, out);
+	print_warnings(profile, out);
+}
+
+void render_header(const struct profile *profile, enum sample_type type,
+		   const struct estimate *total, FILE *out)
+{
+	const struct profile_meta *meta = &profile->meta;
+
+	print_process(meta, out);
 	fprintf(out, "\n");
 	print_text(out, "Command: ", meta->cmdline, "\n");
 	print_window(profile, out);

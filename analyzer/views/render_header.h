@@ -14,6 +14,9 @@ enum render_unit { UNIT_AUTO, UNIT_B, UNIT_KB, UNIT_MB, UNIT_GB, UNIT_TB };
 /* Prints whole lines. total: the estimate for the whole profile, of the type that is shown. */
 void render_header(const struct profile *profile, enum sample_type type,
 		   const struct estimate *total, FILE *out);
+/* The same without what a reader rarely needs: peak, waste, and most of a long command line. */
+void render_header_brief(const struct profile *profile, enum sample_type type,
+			 const struct estimate *total, FILE *out);
 /*
  * Prints what the rows after it account for, in pprof's words. order[count] are the nodes that are
  * shown; limits and dropped say which are not, and why.

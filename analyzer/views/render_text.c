@@ -174,7 +174,8 @@ static int print_text(const struct profile *profile, const struct render_options
 	if (!order)
 		err = -ENOMEM;
 	else {
-		render_header(profile, options->type, &graph.total, out);
+		(options->details ? render_header : render_header_brief)(profile, options->type,
+									 &graph.total, out);
 		if (count == 0 && !profile->meta.filters)
 			explain_nothing(profile, out);
 		else {

@@ -24,7 +24,7 @@ UNIT_TEST(text_table)
 	struct profile profile = small_profile();
 	char *text = rendered("text", &profile, &in_use, 0);
 
-	check_has(text, "heapinject: server (pid 1234) on host\nCommand: /usr/bin/server --x\n"
+	check_has(text, "heapinject: server (pid 1234) on host: /usr/bin/server --x\n"
 			"Window: 10.5s from 2025-11-20 12:00:00 UTC, every allocation; 10 samples\n"
 			"Total: 4.01kB in use\n"
 			"Showing nodes accounting for 4kB, 99.81% of 4.01kB total\n"
@@ -34,6 +34,39 @@ UNIT_TEST(text_table)
 			"       1kB 24.95% 99.81%        4kB 99.81%  serve  file.c:10\n"
 			"         0     0% 99.81%     4.01kB   100%  main  file.c:10\n"
 			"         0     0% 99.81%        3kB 74.85%  store  file.c:11\n");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_header_is_brief)
+{
+	struct profile profile = small_profile();
+	const struct render_options detailed = {.type = INUSE_SPACE, .details = true};
+
+	free(profile.meta.cmdline);
+	CHECK(asprintf(&profile.meta.cmdline, "server %0100d", 0) > 0);
+	profile.meta.peak_inuse_bytes = 8192;
+	profile.meta.slack_samples = 1;
+	profile.row[0].inuse_slack = 8;
+	profile.meta.stacks_complete = 100;
+	profile.meta.stacks_truncated = profile.meta.stack_ends[HI_END_DEPTH] = 1;
+	char *text = rendered("text", &profile, &in_use, 0);
+	size_t lines = 0;
+	for (const char *at = text; at < strstr(text, "      flat"); at++)
+		lines += *at == '\n';
+	CHECK_EQ(lines, 5);
+	check_has(text, "on host: server 0000000000");
+	check_has(text, "000...\nWindow: 10.5s");
+	free(text);
+	text = rendered("text", &profile, &detailed, 0);
+	check_has(text, "0000000000000000\nWindow");
+	check_has(text, "Peak: 8kB");
+	check_has(text, "Waste: 8B");
+	check_has(text, "Incomplete stacks: 1 deeper");
+	free(text);
+	profile.meta.stacks_truncated = 6;
+	text = rendered("text", &profile, &in_use, 0);
+	check_has(text, "Incomplete stacks: 1 deeper");
 	free(text);
 	profile_close(&profile);
 }
@@ -132,6 +165,7 @@ UNIT_TEST(text_tells_waste_and_ages_when_asked)
 	const struct render_options options = {.type = INUSE_SPACE, .details = true};
 
 	char *text = rendered("text", &profile, &options, 0);
+	check_has(text, "heapinject: server (pid 1234) on host\nCommand: /usr/bin/server --x\n");
 	check_has(text, "waste   mean age   lifetime\n");
 	/* nobody asked the allocator; all from the very start, none seen to be freed */
 	check_has(text, " -     10.50s          -  ");
