@@ -14,6 +14,9 @@
 #include "hi_path.h"
 #include "printable.h"
 
+/* The kernel cuts the name of a process. */
+#define COMM_MAX 15u
+
 /* Takes ownership of name. */
 static int function_named(struct functions *functions, char *name, uint32_t *out_function)
 {
@@ -40,10 +43,38 @@ static int function_named(struct functions *functions, char *name, uint32_t *out
 }
 
 /*
+ * The name that the program runs by, if that is another than its file's: redis-server, where
+ * /usr/bin/redis-server is a link to redis-check-rdb. Both the process and its first argument must
+ * say so, since a script gives the process its own name, and some programs change one of both.
+ * NULL = it is the file's, or unknown. The caller frees it.
+ */
+static char *run_by(const struct profile_meta *meta)
+{
+	const char *first = meta->cmdline ? meta->cmdline : "";
+	char *argument = strndup(first, strcspn(first, " :")), *name = NULL;
+
+	if (argument && meta->comm && *meta->comm &&
+	    strncmp(hi_base_name(argument), meta->comm, COMM_MAX) == 0)
+		name = strdup(hi_base_name(argument));
+	free(argument);
+	return name;
+}
+
+/* What a module is called in the names of its code: mostly its file without directories. */
+static const char *module_label(const struct functions *functions, const struct profile *profile,
+				const char *path)
+{
+	return functions->program && profile->meta.exe && strcmp(path, profile->meta.exe) == 0
+		       ? functions->program
+		       : hi_base_name(path);
+}
+
+/*
  * The name of an address without a symbol. In a module it names the call, one byte before the
  * return address, as addr2line expects it.
  */
-static char *placeholder(const struct profile *profile, const struct profile_frame *frame)
+static char *placeholder(const struct functions *functions, const struct profile *profile,
+			 const struct profile_frame *frame)
 {
 	const struct profile_module *module =
 		frame->module >= 0 && frame->module < (int64_t)profile->module_count
@@ -54,7 +85,7 @@ static char *placeholder(const struct profile *profile, const struct profile_fra
 	int size;
 
 	if (path && *path)
-		size = asprintf(&text, "%s+0x%" PRIx64, hi_base_name(path),
+		size = asprintf(&text, "%s+0x%" PRIx64, module_label(functions, profile, path),
 				frame->address - 1 - module->bias);
 	else
 		size = asprintf(&text, "0x%" PRIx64, frame->address);
@@ -62,7 +93,8 @@ static char *placeholder(const struct profile *profile, const struct profile_fra
 }
 
 /* Also the name of code without a source file, where the views count by file. */
-static char *module_name(const struct profile *profile, const struct profile_frame *frame)
+static char *module_name(const struct functions *functions, const struct profile *profile,
+			 const struct profile_frame *frame)
 {
 	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count
 				   ? profile->module[frame->module].path
@@ -71,7 +103,7 @@ static char *module_name(const struct profile *profile, const struct profile_fra
 
 	if (!path || !*path)
 		return strdup("<unknown>");
-	return asprintf(&text, "[%s]", hi_base_name(path)) < 0 ? NULL : text;
+	return asprintf(&text, "[%s]", module_label(functions, profile, path)) < 0 ? NULL : text;
 }
 
 /* Removes empty parts, "." and "..": "./a//b/../c.c" becomes "a/c.c". In place. */
@@ -139,16 +171,17 @@ static char *name_with_place(enum profile_granularity granularity,
 }
 
 /* The name of one line's function, by the profile's granularity. The caller frees it. */
-static char *line_name(const struct profile *profile, const struct profile_frame *frame,
-		       const struct profile_line *line)
+static char *line_name(const struct functions *functions, const struct profile *profile,
+		       const struct profile_frame *frame, const struct profile_line *line)
 {
 	const enum profile_granularity granularity = profile->meta.granularity;
 
 	if (granularity == PROFILE_FILES)
-		return line->file ? clean_copy(line->file) : module_name(profile, frame);
+		return line->file ? clean_copy(line->file) : module_name(functions, profile, frame);
 	if (granularity == PROFILE_MODULES)
-		return module_name(profile, frame);
-	char *function = line->function ? strdup(line->function) : placeholder(profile, frame);
+		return module_name(functions, profile, frame);
+	char *function =
+		line->function ? strdup(line->function) : placeholder(functions, profile, frame);
 	return granularity == PROFILE_FUNCTIONS
 		       ? function
 		       : name_with_place(granularity, frame, line, function);
@@ -166,7 +199,8 @@ static int unfold_frame(struct functions *functions, const struct profile *profi
 			.line = line->line, .file = line->file, .is_inline = i + 1 < count};
 		calls[i].is_named = line->function != NULL;
 		calls[i].is_allocator = line->function && allocators_has(line->function);
-		if (function_named(functions, line_name(profile, frame, line), &calls[i].function))
+		if (function_named(functions, line_name(functions, profile, frame, line),
+				   &calls[i].function))
 			return -ENOMEM;
 	}
 	return 0;
@@ -205,6 +239,7 @@ int functions_open(const struct profile *profile, struct functions *out_function
 	struct functions functions = {0};
 	int err = reserve_calls(&functions, profile);
 
+	functions.program = run_by(&profile->meta);
 	for (size_t i = 0; i < profile->frame_count && !err; i++)
 		err = unfold_frame(&functions, profile, &profile->frame[i],
 				   &functions.call[functions.first[i]]);
@@ -224,6 +259,7 @@ void functions_close(struct functions *functions)
 	free(functions->call);
 	free(functions->first);
 	free(functions->unfolded);
+	free(functions->program);
 	table_close(&functions->by_name);
 	*functions = (struct functions){0};
 }

@@ -34,6 +34,7 @@ struct functions {
 	/* The rest is private. */
 	uint32_t *unfolded;
 	size_t name_room;
+	char *program; /* what the program's file is called; NULL = by its path */
 	struct table by_name;
 };
 

@@ -253,6 +253,43 @@ UNIT_TEST(text_names_without_symbols)
 	profile_close(&profile);
 }
 
+/* How the code of /usr/bin/tool is called in a process of that name and command line. */
+static void check_label(const char *comm, const char *cmdline, const char *label)
+{
+	struct profile profile = sample_open();
+	struct profile_module module = {.lo = 0x5000,
+					.hi = 0x6000,
+					.bias = 0x4000,
+					.path = (char *)(uintptr_t) "/usr/bin/tool"};
+	uint32_t index, frame;
+
+	free(profile.meta.comm);
+	free(profile.meta.cmdline);
+	profile.meta.comm = strdup(comm);
+	profile.meta.cmdline = strdup(cmdline);
+	profile.meta.exe = strdup("/usr/bin/tool");
+	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
+	CHECK_EQ(profile_frame_at(&profile, 0x5235, (int32_t)index, &frame), 0);
+	sample_frames(&profile, &frame, 1, 1, 64);
+	char *text = rendered("text", &profile, &in_use, 0);
+	check_has(text, label);
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_calls_the_program_as_it_runs)
+{
+	check_label("tool", "tool -x", "  tool+0x1234\n");
+	check_label("server", "/opt/server 127.0.0.1:80", "  server+0x1234\n");
+	check_label("server", "server: worker", "  server+0x1234\n");
+	check_label("a-long-name-of-", "a-long-name-of-a-server",
+		    "  a-long-name-of-a-server+0x1234\n");
+	/* A script, and a process that renamed itself. */
+	check_label("run.py", "/usr/bin/python3 run.py", "  tool+0x1234\n");
+	check_label("worker", "server", "  tool+0x1234\n");
+	check_label("", "", "  tool+0x1234\n");
+}
+
 /*
  * A second profile to compare with: serve has 1 kB less than now, gone has 2 kB that are no more.
  */
