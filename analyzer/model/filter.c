@@ -124,6 +124,7 @@ static int copy_frame(struct filter *filter, uint32_t index)
 	if (profile_frame_at(&filter->into, frame->address, frame->module, to))
 		return -ENOMEM;
 	struct profile_frame *copy = &filter->into.frame[*to];
+	copy->function = frame->function;
 	return filtered->line_count && !copy->line_count
 		       ? profile_frame_lines(copy, filtered->line, filtered->line_count)
 		       : 0;

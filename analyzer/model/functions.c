@@ -69,9 +69,61 @@ static const char *module_label(const struct functions *functions, const struct 
 		       : hi_base_name(path);
 }
 
+static bool calls_main(const struct profile_frame *frame)
+{
+	static const char *const callers[] = {"__libc_start_call_main", "libc_start_main_stage2",
+					      "__libc_start_main", "__libc_start_main_impl"};
+	const char *function =
+		frame->line_count ? frame->line[frame->line_count - 1].function : NULL;
+
+	for (size_t i = 0; function && i < sizeof(callers) / sizeof(callers[0]); i++) {
+		const size_t length = strlen(callers[i]);
+
+		if (strncmp(function, callers[i], length) == 0 &&
+		    (function[length] == 0 || function[length] == '@'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_program(const struct profile *profile, const struct profile_frame *frame)
+{
+	const char *path = frame->module >= 0 && frame->module < (int64_t)profile->module_count
+				   ? profile->module[frame->module].path
+				   : NULL;
+
+	return path && profile->meta.exe && strcmp(path, profile->meta.exe) == 0;
+}
+
 /*
- * The name of an address without a symbol. In a module it names the call, one byte before the
- * return address, as addr2line expects it.
+ * Where main begins if it has no name: it is the function of the program that libc's start code
+ * calls. A stripped libc names only the outer one of its two functions.
+ */
+static uint64_t derived_main(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->stack_count; i++) {
+		const struct profile_stack *stack = &profile->stack[i];
+
+		for (uint32_t f = stack->frame_count; f-- > 1;) {
+			const struct profile_frame *caller = &profile->frame[stack->frame[f]],
+						   *frame = &profile->frame[stack->frame[f - 1]];
+
+			if (!calls_main(caller))
+				continue;
+			if (f > 1 && !frame->line_count && frame->module == caller->module)
+				frame = &profile->frame[stack->frame[f - 2]];
+			if (!frame->line_count && frame->function && is_of_program(profile, frame))
+				return frame->function;
+			if (!calls_main(&profile->frame[stack->frame[f - 1]]))
+				break;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The name of an address without a symbol. In a module it names the function, by where that begins
+ * or, where this is unknown, the call, one byte before the return address, as addr2line expects it.
  */
 static char *placeholder(const struct functions *functions, const struct profile *profile,
 			 const struct profile_frame *frame)
@@ -84,9 +136,12 @@ static char *placeholder(const struct functions *functions, const struct profile
 	char *text;
 	int size;
 
+	if (frame->function && frame->function == functions->main)
+		return strdup("main [derived]");
 	if (path && *path)
 		size = asprintf(&text, "%s+0x%" PRIx64, module_label(functions, profile, path),
-				frame->address - 1 - module->bias);
+				(frame->function ? frame->function : frame->address - 1) -
+					module->bias);
 	else
 		size = asprintf(&text, "0x%" PRIx64, frame->address);
 	return size < 0 ? NULL : text;
@@ -240,6 +295,7 @@ int functions_open(const struct profile *profile, struct functions *out_function
 	int err = reserve_calls(&functions, profile);
 
 	functions.program = run_by(&profile->meta);
+	functions.main = derived_main(profile);
 	for (size_t i = 0; i < profile->frame_count && !err; i++)
 		err = unfold_frame(&functions, profile, &profile->frame[i],
 				   &functions.call[functions.first[i]]);

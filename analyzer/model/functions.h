@@ -26,7 +26,11 @@ struct function_call {
 };
 
 struct functions {
-	char **name; /* by function; without a symbol module+0xoffset or 0xaddress */
+	/*
+	 * by function; without a symbol module+0xoffset, 0xaddress, or "main [derived]" for what
+	 * libc calls as main
+	 */
+	char **name;
 	size_t count;
 	/* calls of frame f, innermost first: from first[f] to first[f + 1] */
 	struct function_call *call;
@@ -35,6 +39,8 @@ struct functions {
 	uint32_t *unfolded;
 	size_t name_room;
 	char *program; /* what the program's file is called; NULL = by its path */
+	/* in memory, where the program's main begins if it has no name; 0 = unknown */
+	uint64_t main;
 	struct table by_name;
 };
 

@@ -80,6 +80,7 @@ static int merge_frames(struct merge *merge)
 						     &merge->frame[i]))
 			return -ENOMEM;
 		copy = &merge->into->frame[merge->frame[i]];
+		copy->function = copy->function ? copy->function : frame->function;
 		if (frame->line_count && !copy->line_count &&
 		    profile_frame_lines(copy, frame->line, frame->line_count))
 			return -ENOMEM;

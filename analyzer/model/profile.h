@@ -61,6 +61,8 @@ struct profile_frame {
 	int32_t module;            /* index into module[], -1 = unknown */
 	struct profile_line *line; /* filled by symbols.c; line_count 0 = not symbolized */
 	size_t line_count;
+	/* where the function begins, in memory, for code without a name; 0 = unknown */
+	uint64_t function;
 };
 
 struct profile_stack {

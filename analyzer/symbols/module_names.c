@@ -55,6 +55,8 @@ static int open_exported(struct module_names *names)
 
 	if (!err)
 		err = symtab_open_full(names->mini.elf, &names->mini_table);
+	if (err != -ENOMEM)
+		err = unwind_bounds_open(&names->file, &names->bounds);
 	return err == -ENOMEM ? err : symtab_open(names->file.elf, &names->table);
 }
 
@@ -111,6 +113,7 @@ void module_names_close(struct module_names *names)
 	dwarf_lines_close(names->lines);
 	symtab_close(&names->table);
 	symtab_close(&names->mini_table);
+	unwind_bounds_close(&names->bounds);
 	mini_debug_close(&names->mini);
 	objfile_close(&names->alternate);
 	objfile_close(&names->debug);
@@ -141,4 +144,9 @@ const char *module_names_extent(const struct module_names *names, uint64_t addre
 	const char *packed = symtab_find_extent(&names->mini_table, address, out_begin, out_end);
 
 	return packed ? packed : symtab_find_extent(&names->table, address, out_begin, out_end);
+}
+
+int module_names_begin(const struct module_names *names, uint64_t address, uint64_t *out_begin)
+{
+	return unwind_bounds_find(&names->bounds, &names->file, address, out_begin);
 }

@@ -14,13 +14,15 @@
 #include "objfile.h"
 #include "profile.h"
 #include "symtab.h"
+#include "unwind_bounds.h"
 
 struct module_names {
 	struct objfile file, debug, alternate;
 	struct symtab table;
 	struct mini_debug mini;
-	struct symtab mini_table;  /* of a stripped file: the symbols that `table` lacks */
-	struct dwarf_lines *lines; /* NULL = no debug information */
+	struct symtab mini_table;    /* of a stripped file: the symbols that `table` lacks */
+	struct unwind_bounds bounds; /* of a stripped file */
+	struct dwarf_lines *lines;   /* NULL = no debug information */
 	bool is_vdso;
 };
 #define MODULE_NAMES_CLOSED     \
@@ -59,5 +61,10 @@ const char *module_names_symbol(const struct module_names *names, uint64_t addre
 /* The same, and the addresses that the function takes up, as in symtab.h. */
 const char *module_names_extent(const struct module_names *names, uint64_t address,
 				uint64_t *out_begin, uint64_t *out_end);
+/*
+ * Where the function begins that has an address of a stripped file, by the unwind information; for
+ * code without a name. 0 or -ENOENT.
+ */
+int module_names_begin(const struct module_names *names, uint64_t address, uint64_t *out_begin);
 
 #endif

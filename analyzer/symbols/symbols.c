@@ -127,6 +127,16 @@ static int name_frame(const struct resolver *resolver, const struct dwarf_call *
 	return err;
 }
 
+/* Code without a name is at least told apart by function. */
+static void note_function(const struct resolver *resolver, const struct module_names *names,
+			  uint64_t address, struct profile_frame *frame)
+{
+	uint64_t begin;
+
+	if (!frame->line_count && module_names_begin(names, address, &begin) == 0)
+		frame->function = begin + resolver->profile->module[frame->module].bias;
+}
+
 static int resolve_in_module(const struct resolver *resolver, const struct module_names *names,
 			     struct profile_frame *frame)
 {
@@ -150,7 +160,10 @@ static int resolve_in_module(const struct resolver *resolver, const struct modul
 		owner->name = symbol;
 		owner->is_linkage_name = true;
 	}
-	return owner->name || owner->file ? name_frame(resolver, calls, count, frame) : 0;
+	if (owner->name || owner->file)
+		return name_frame(resolver, calls, count, frame);
+	note_function(resolver, names, address, frame);
+	return 0;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * objfile_fuzz.c - an ELF file as the analyzer reads it: identity, symbol tables, a packed one
- * among them.
+ * among them, and the bounds of functions.
  *
  * libFuzzer: -max_len=16384
  */
@@ -9,6 +9,7 @@
 #include "mini_debug.h"
 #include "objfile.h"
 #include "symtab.h"
+#include "unwind_bounds.h"
 
 static void look_up(Elf *elf, int (*open)(Elf *, struct symtab *))
 {
@@ -22,6 +23,18 @@ static void look_up(Elf *elf, int (*open)(Elf *, struct symtab *))
 		FUZZ_CHECK(!name || strlen(name) < 1u << 20);
 	}
 	symtab_close(&table);
+}
+
+static void look_up_bounds(const struct objfile *file)
+{
+	struct unwind_bounds bounds;
+	uint64_t begin;
+
+	if (unwind_bounds_open(file, &bounds))
+		return;
+	for (uint64_t address = 0; address < 0x8000; address += 0x35)
+		FUZZ_CHECK(unwind_bounds_find(&bounds, file, address, &begin) || begin <= address);
+	unwind_bounds_close(&bounds);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -46,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		objfile_close(&debug);
 	look_up(file.elf, symtab_open_full);
 	look_up(file.elf, symtab_open);
+	look_up_bounds(&file);
 	if (!mini_debug_open(file.elf, &mini)) {
 		look_up(mini.elf, symtab_open_full);
 		mini_debug_close(&mini);

@@ -11,7 +11,7 @@ profiles.
 
 The known differences (docs/formats.md), and what this does with them:
 
-- Code without a name: pprof has one row per module, "[NAME]"; we have one per address. This leaves
+- Code without a name: pprof has one row per module, "[NAME]"; we have one per function. This leaves
   out such rows, and calls from and to them; the sum of their flat values must agree. It does not
   compare sum% then, nor what is dropped or shown in all.
 - pprof prints file and line behind the function. This leaves them out.
@@ -19,7 +19,7 @@ The known differences (docs/formats.md), and what this does with them:
 import re
 import sys
 
-UNNAMED = re.compile(r"^\[.*\]$|^<unknown>$|^\S+\+0x[0-9a-f]+$|^0x[0-9a-f]+$")
+UNNAMED = re.compile(r"^\[.*\]$|^<unknown>$|^\S+\+0x[0-9a-f]+$|^0x[0-9a-f]+$|^main \[derived\]$")
 PLACE = re.compile(r"  \S+:\d+$")
 ROW = re.compile(
     r"^ *(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)% +([\d.e+-]+)% +(-?[\d.]+)[A-Za-z]* +([\d.e+-]+)%  (.*)$"

@@ -19,6 +19,7 @@
 #include "perfmap.h"
 #include "symbols.h"
 #include "symtab.h"
+#include "unwind_bounds.h"
 #include "vdso.h"
 
 static const struct symbols_options no_options;
@@ -382,6 +383,49 @@ UNIT_TEST(debug_link_with_wrong_checksum)
 	    "objcopy --add-section .extra=program.c program.debug",
 	    directory);
 	check_worker(address, false);
+}
+
+/* The address where the nameless function begins that has this one; 0 = unknown. */
+static uint64_t function_of(const char *path, uint64_t bias, uint64_t address)
+{
+	struct profile profile = profile_of(path, bias, bias + address + 1);
+
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0);
+	const uint64_t function = profile.frame[0].function;
+	profile_close(&profile);
+	return function;
+}
+
+UNIT_TEST(functions_of_a_stripped_file)
+{
+	const uint64_t bias = 0x550000000000, worker = compile("-fno-inline");
+	char path[128];
+	GElf_Ehdr header;
+
+	snprintf(path, sizeof(path), "%s/program", directory);
+	run("strip %s", path);
+	CHECK_EQ(function_of(path, bias, worker), bias + worker);
+	CHECK_EQ(function_of(path, bias, worker + 1), bias + worker);
+	CHECK_EQ(function_of(path, bias, 0x10), 0); /* the ELF header */
+	CHECK_EQ(function_of(path, bias, UINT64_C(1) << 40), 0);
+
+	/* Code between functions belongs to none. */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	CHECK(elf && gelf_getehdr(elf, &header));
+	struct objfile file = {.fd = fd, .elf = elf};
+	struct unwind_bounds bounds;
+	uint64_t begin, end = worker;
+	CHECK_EQ(unwind_bounds_open(&file, &bounds), 0);
+	while (unwind_bounds_find(&bounds, &file, end, &begin) == 0 && begin == worker)
+		end++;
+	CHECK(end > worker && end - worker < 64);
+	CHECK_EQ(unwind_bounds_find(&bounds, &file, worker - 1, &begin) == 0 && begin == worker, 0);
+	unwind_bounds_close(&bounds);
+	objfile_close(&file);
+	run("rm -r %s", directory);
 }
 
 UNIT_TEST(compressed_debug_sections)

@@ -253,6 +253,41 @@ UNIT_TEST(text_names_without_symbols)
 	profile_close(&profile);
 }
 
+UNIT_TEST(text_has_functions_of_a_stripped_program)
+{
+	struct profile profile = sample_open();
+	struct profile_module module = {.lo = 0x5000,
+					.hi = 0x6000,
+					.bias = 0x4000,
+					.path = (char *)(uintptr_t) "/usr/bin/server"};
+	uint32_t index, frames[4];
+
+	profile.meta.exe = strdup("/usr/bin/server");
+	CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
+	frames[2] = sample_frame(&profile, "__libc_start_call_main");
+	for (uint32_t i = 0; i < 2; i++)
+		CHECK_EQ(profile_frame_at(&profile, 0x5235 + i * 0x100, (int32_t)index, &frames[i]),
+			 0);
+	profile.frame[frames[0]].function = 0x5200;
+	profile.frame[frames[1]].function = 0x5300;
+	sample_frames(&profile, frames, 3, 1, 64);
+	/* Another call in the same function. */
+	CHECK_EQ(profile_frame_at(&profile, 0x5245, (int32_t)index, &frames[0]), 0);
+	profile.frame[frames[0]].function = 0x5200;
+	sample_frames(&profile, frames, 3, 1, 64);
+	char *text = rendered("text", &profile, &in_use, 0);
+	check_has(text, "      128B   100%   100%       128B   100%  server+0x1200\n"
+			"         0     0%   100%       128B   100%  main [derived]\n");
+	free(text);
+	/* What main calls is not main, nor is another file's function. */
+	free(profile.meta.exe);
+	profile.meta.exe = strdup("/usr/bin/other");
+	text = rendered("text", &profile, &in_use, 0);
+	check_has(text, "  server+0x1300\n");
+	free(text);
+	profile_close(&profile);
+}
+
 /* How the code of /usr/bin/tool is called in a process of that name and command line. */
 static void check_label(const char *comm, const char *cmdline, const char *label)
 {
