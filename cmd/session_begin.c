@@ -82,6 +82,7 @@ static int describe_target(struct session *session)
 	gethostname(host, sizeof(host) - 1);
 	const struct pump_target target = {
 		.pid = session->attachment.pid,
+		.start_ticks = session->attachment.start_time,
 		.interval = session->options->interval,
 		.budget_ppm = session->options->budget_ppm,
 		.comm = session->preflight.comm,

@@ -17,13 +17,13 @@
  * Strings are raw bytes from the target (paths, thread names): a reader must not trust them to be
  * UTF-8 or printable. Times are nanoseconds since the session began, unless a name says otherwise.
  *
- * Order: HEADER; MODULE records of everything mapped; MAPS; then events in the order in which they
- * happened in the target. A MODULE record comes before the first event whose frames lie in it, and
- * a STACK record before the first ALLOC that names it. Frames are absolute addresses. The MODULE
- * record that covers an address at that point of the stream gives object, build-id and offset, so
- * that names can be found on another machine. "That point" is the ALLOC, not the STACK that it
- * names: if a library was unloaded and another one mapped in its place, the same addresses have
- * another meaning.
+ * Order: HEADER; PROCESS; MODULE records of everything mapped; MAPS; then events in the order in
+ * which they happened in the target. A MODULE record comes before the first event whose frames lie
+ * in it, and a STACK record before the first ALLOC that names it. Frames are absolute addresses.
+ * The MODULE record that covers an address at that point of the stream gives object, build-id and
+ * offset, so that names can be found on another machine. "That point" is the ALLOC, not the STACK
+ * that it names: if a library was unloaded and another one mapped in its place, the same addresses
+ * have another meaning.
  */
 #ifndef HI_STREAM_H
 #define HI_STREAM_H
@@ -56,6 +56,7 @@ enum hi_stream_type {
 	HI_STREAM_DUMP = 14,
 	HI_STREAM_MEMORY = 15,
 	HI_STREAM_UNHOOKED = 16,
+	HI_STREAM_PROCESS = 17,
 };
 
 struct hi_stream_record {
@@ -265,6 +266,16 @@ struct hi_stream_memory {
 	uint64_t writable_bytes;
 };
 
+/*
+ * Which process it is, beyond its number, which the kernel gives out again. Follows the header;
+ * streams of before this record was known do not have it.
+ */
+struct hi_stream_process {
+	struct hi_stream_record record;
+	/* clock ticks from boot to its start: field 22 of /proc/PID/stat */
+	uint64_t start_ticks;
+};
+
 /* How an object allocates without passing the hooks. */
 enum hi_unhooked {
 	/* through its own allocator, which has names of its own: je_malloc */
@@ -331,5 +342,6 @@ _Static_assert(sizeof(struct hi_stream_stats) == 96, "stream stats");
 _Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
 _Static_assert(sizeof(struct hi_stream_memory) == 32, "stream memory");
 _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
+_Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
 
 #endif

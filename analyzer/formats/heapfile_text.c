@@ -31,6 +31,7 @@ static const struct field {
 	{"host", TEXT, offsetof(struct profile_meta, host)},
 	{"budget_ppm", U32, offsetof(struct profile_meta, budget_ppm)},
 	{"start_unix_ns", U64, offsetof(struct profile_meta, start_unix_ns)},
+	{"process_start_ticks", U64, offsetof(struct profile_meta, process_start_ticks)},
 	{"duration_ns", U64, offsetof(struct profile_meta, duration_ns)},
 	{"peak_inuse_bytes", U64, offsetof(struct profile_meta, peak_inuse_bytes)},
 	{"peak_ns", U64, offsetof(struct profile_meta, peak_ns)},

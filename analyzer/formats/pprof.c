@@ -339,6 +339,13 @@ static void put_comments(struct pprof *pprof)
 	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "",
 		    meta->host ? meta->host : "");
 	put_comment(pprof, "command line: %s", meta->cmdline ? meta->cmdline : "");
+	if (meta->exe)
+		put_comment(pprof, "executable: %s", meta->exe);
+	if (meta->process_start_ticks)
+		put_comment(pprof, "process start: %" PRIu64 " ticks after boot",
+			    meta->process_start_ticks);
+	if (meta->end_reason)
+		put_comment(pprof, "end reason: %d", meta->end_reason);
 	if (meta->is_scaled)
 		put_comment(pprof, "figures as told by the file that was read; how sure they are "
 				   "is not known");

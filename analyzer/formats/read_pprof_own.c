@@ -73,6 +73,23 @@ static void read_rate(const char *text, struct profile_meta *meta)
 	meta->is_scaled = false;
 }
 
+/* "4711 ticks after boot" */
+static void read_ticks(const char *text, struct profile_meta *meta)
+{
+	uint64_t ticks;
+
+	if (scan_number(&text, 10, &ticks) && strcmp(text, " ticks after boot") == 0)
+		meta->process_start_ticks = ticks;
+}
+
+static void read_end(const char *text, struct profile_meta *meta)
+{
+	uint64_t reason;
+
+	if (scan_number(&text, 10, &reason) && !*text && reason <= INT32_MAX)
+		meta->end_reason = (int)reason;
+}
+
 /* Out of memory is ignored: if there is none for a line, the whole file will not be read either. */
 static void read_caveat(const char *text, struct profile_meta *meta)
 {
@@ -99,6 +116,12 @@ void pprof_own_comment(const char *text, struct profile_meta *meta)
 		read_process(text, meta);
 	} else if (skip_text(&text, "command line: ")) {
 		set_text(&meta->cmdline, text, strlen(text));
+	} else if (skip_text(&text, "executable: ")) {
+		set_text(&meta->exe, text, strlen(text));
+	} else if (skip_text(&text, "process start: ")) {
+		read_ticks(text, meta);
+	} else if (skip_text(&text, "end reason: ")) {
+		read_end(text, meta);
 	} else if (skip_text(&text, "one sample per ")) {
 		read_rate(text, meta);
 	} else if (strcmp(text, "every allocation counted: exact") == 0) {

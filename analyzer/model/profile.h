@@ -137,6 +137,7 @@ struct profile_memory {
 
 struct profile_meta {
 	uint32_t pid;
+	uint64_t process_start_ticks; /* field 22 of /proc/PID/stat; 0 = unknown */
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
 	uint64_t interval; /* nominal R; 1 = exact, as long as there is no change */
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */

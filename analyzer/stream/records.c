@@ -119,6 +119,8 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_memory);
 	case HI_STREAM_UNHOOKED:
 		return sizeof(struct hi_stream_unhooked);
+	case HI_STREAM_PROCESS:
+		return sizeof(struct hi_stream_process);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:

@@ -320,6 +320,10 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_memory(replay, fixed);
 	case HI_STREAM_UNHOOKED:
 		return on_unhooked(replay, fixed);
+	case HI_STREAM_PROCESS:
+		replay->profile->meta.process_start_ticks =
+			((const struct hi_stream_process *)fixed)->start_ticks;
+		return 0;
 	case HI_STREAM_END:
 		return on_end(replay, fixed);
 	default:

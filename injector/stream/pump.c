@@ -116,8 +116,13 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 		{target->exe, header.exe_size},         {target->host, header.host_size},
 		{target->version, header.version_size},
 	};
-	return stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof(header), parts,
-				 sizeof(parts) / sizeof(*parts));
+	int err = stream_out_record(pump->out, HI_STREAM_HEADER, &header, sizeof(header), parts,
+				    sizeof(parts) / sizeof(*parts));
+	struct hi_stream_process process = {.start_ticks = target->start_ticks};
+	if (!err && target->start_ticks)
+		err = stream_out_record(pump->out, HI_STREAM_PROCESS, &process, sizeof(process),
+					NULL, 0);
+	return err;
 }
 
 /* Size of as many whole lines as fit into a record: a target can have more than that. */

@@ -84,6 +84,7 @@ uint64_t pump_now_ns(const struct pump *pump);
 /* Contents of HEADER. Strings may be empty. */
 struct pump_target {
 	pid_t pid;
+	uint64_t start_ticks; /* of proc_start_time(); 0 = unknown */
 	uint64_t interval;
 	uint32_t budget_ppm;
 	const char *comm, *exe, *host, *version;

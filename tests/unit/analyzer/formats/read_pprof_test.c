@@ -328,6 +328,9 @@ static void make_own(struct profile *profile, uint64_t interval)
 	profile->meta.comm = strdup("a) on b");
 	profile->meta.host = strdup("here");
 	profile->meta.cmdline = strdup("/opt/server --x");
+	profile->meta.exe = strdup("/opt/server");
+	profile->meta.process_start_ticks = 4711;
+	profile->meta.end_reason = HI_STREAM_END_NOT_YET;
 	profile->meta.pid = 1234;
 	profile->meta.interval = interval;
 	profile->meta.samples = 12;
@@ -352,6 +355,9 @@ UNIT_TEST(our_own_estimates_become_samples_again)
 	CHECK_STR(copy.meta.comm, "a) on b");
 	CHECK_STR(copy.meta.host, "here");
 	CHECK_STR(copy.meta.cmdline, "/opt/server --x");
+	CHECK_STR(copy.meta.exe, "/opt/server");
+	CHECK_EQ(copy.meta.process_start_ticks, 4711);
+	CHECK_EQ(copy.meta.end_reason, HI_STREAM_END_NOT_YET);
 	CHECK_EQ(copy.row_count, profile.row_count);
 	for (size_t i = 0; i < copy.row_count; i++) {
 		CHECK_EQ(copy.row[i].alloc_count, profile.row[i].alloc_count);

@@ -10,6 +10,7 @@ UNIT_TEST(the_header_carries_every_string)
 	prepare();
 	const struct pump_target target = {
 		.pid = 1234,
+		.start_ticks = 4711,
 		.interval = 65536,
 		.comm = "server",
 		.exe = "/opt/server",
@@ -31,6 +32,7 @@ UNIT_TEST(the_header_carries_every_string)
 	CHECK_EQ(memcmp(text, "server", 6), 0);
 	CHECK_EQ(memcmp(text + 6, cmdline, sizeof(cmdline)), 0);
 	CHECK_EQ(memcmp(text + 6 + sizeof(cmdline), "/opt/server1.2", 14), 0);
+	CHECK_EQ(expect(HI_STREAM_PROCESS)->process.start_ticks, 4711);
 	finish();
 }
 
