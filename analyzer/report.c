@@ -21,9 +21,27 @@
 #include "shell.h"
 #include "snapshots.h"
 
+/*
+ * Prints on standard error which files the view is of, if its format has no place for that. massif
+ * shows all files as they are.
+ */
+static void tell_sources(const struct report_options *options, const struct profile *profile)
+{
+	const struct renderer *renderer = options->renderer;
+	const char *line = profile->meta.sources;
+
+	if ((!renderer->is_bare && renderer->render != render_heap &&
+	     renderer->render != render_pprof) ||
+	    renderer->render == render_massif)
+		return;
+	for (; line && *line; line += strcspn(line, "\n") + 1)
+		report_complain(options, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
 /* Prints the caveats on standard error if the format of the view has no place for them. */
 static void warn_caveats(const struct report_options *options, const struct profile *profile)
 {
+	tell_sources(options, profile);
 	for (int kind = 0; kind < HI_CAVEATS && options->renderer->is_bare; kind++)
 		if (profile->meta.caveat[kind])
 			report_complain(options, "%s", profile->meta.caveat[kind]);
@@ -42,6 +60,7 @@ static int render(const struct report_options *options, const struct profile *pr
 	if (output_is_seen(&output))
 		progress_bar_close();
 	style_use(output.stream, options->color);
+	shown.file_count = profile->meta.files ? profile->meta.files : 1;
 	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE ||
 								     shown.type == INUSE_OBJECTS);
 	err = options->renderer->render(profile, &shown, output.stream);

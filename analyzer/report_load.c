@@ -7,11 +7,10 @@
 
 #include "caveats.h"
 #include "known_names.h"
-#include "merge.h"
 #include "progress_bar.h"
 #include "render_formats.h"
 #include "report_file.h"
-#include "snapshots.h"
+#include "report_sum.h"
 
 static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
 {
@@ -40,49 +39,6 @@ int report_filter(const struct report_options *options, struct profile *profile)
 	profile_close(profile);
 	*profile = filtered;
 	return 0;
-}
-
-/* Takes what the views need from each file separately, before it is merged with the others. */
-static int add_snapshot(const struct report_options *options, enum profile_side side,
-			const struct profile *profile)
-{
-	struct profile filtered;
-	unsigned int unmatched;
-	int err;
-
-	if (!options->render.snapshots || side != PROFILE_NEW)
-		return 0;
-	if (filter_is_idle(&options->filter))
-		return snapshots_add(options->render.snapshots, profile);
-	err = filter_profile(profile, &options->filter, &filtered, &unmatched);
-	if (err)
-		return err;
-	err = snapshots_add(options->render.snapshots, &filtered);
-	profile_close(&filtered);
-	return err;
-}
-
-/* The result of merging several files, and the names found so far. */
-struct merged {
-	struct profile *profile;
-	struct known_names names;
-};
-
-static int add_file(const struct report_options *options, const char *file, enum profile_side side,
-		    struct merged *merged)
-{
-	struct profile profile;
-	int err = profile_open(&profile);
-
-	if (!err)
-		err = report_file_load(options, file, &merged->names, &profile);
-	if (!err && (add_snapshot(options, side, &profile) ||
-		     profile_merge(merged->profile, &profile, side))) {
-		report_complain(options, "out of memory");
-		err = -ENOMEM;
-	}
-	profile_close(&profile);
-	return err;
 }
 
 static void complain_of_left_out(const struct report_options *options, const char *file, int err,
@@ -142,23 +98,6 @@ static int load_series(const struct report_options *options, struct series *seri
 	return err;
 }
 
-static int add_all(const struct report_options *options, struct profile *profile)
-{
-	const size_t count = options->file_count + options->base_count;
-	struct merged merged = {.profile = profile};
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++) {
-		progress_bar_part(i, count);
-		err = i < options->file_count
-			      ? add_file(options, options->file[i], PROFILE_NEW, &merged)
-			      : add_file(options, options->base[i - options->file_count],
-					 PROFILE_BASE, &merged);
-	}
-	known_names_close(&merged.names);
-	return err;
-}
-
 int report_load(const struct report_options *options, struct series *series,
 		struct profile *profile)
 {
@@ -170,7 +109,7 @@ int report_load(const struct report_options *options, struct series *series,
 	else if (options->file_count == 1 && !options->base_count)
 		err = report_file_load(options, options->file[0], NULL, profile);
 	else
-		err = add_all(options, profile);
+		err = report_sum(options, profile);
 	progress_bar_part(0, 0);
 	progress_bar_phase("drawing");
 	return err;

@@ -98,13 +98,16 @@ static void add_details(const struct profile *profile, const struct profile_row 
 }
 
 /*
- * Makes the estimate one of the base side: what the base has counts negatively in the difference.
- * The further figures (slack, ages, lifetimes) are given for the new side alone.
+ * Makes the estimate one of the base side: what the base has counts negatively in the difference,
+ * and may count for more or less than it is (meta.base_scale). The further figures (slack, ages,
+ * lifetimes) are given for the new side alone.
  */
-static void turn_around(struct estimate *estimate)
+static void turn_around(struct estimate *estimate, double scale)
 {
-	estimate->base = estimate->value;
-	estimate->value = -estimate->value;
+	estimate->base = estimate->value * scale;
+	estimate->value = -estimate->base;
+	estimate->variance *= scale * scale;
+	estimate->unit *= scale;
 	estimate->slack = estimate->live = estimate->age_ns = estimate->freed =
 		estimate->lifetime_ns = 0;
 }
@@ -124,7 +127,7 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	if (row->alloc_count)
 		add_details(profile, row, type, &estimate);
 	if (row->key.side == PROFILE_BASE)
-		turn_around(&estimate);
+		turn_around(&estimate, profile->meta.base_scale > 0 ? profile->meta.base_scale : 1);
 	if (caveats_withdraw(&profile->meta, is_inuse(type)))
 		estimate.variance = estimate.unit = 0;
 	return estimate;

@@ -21,6 +21,7 @@ struct merge {
 	enum profile_side side;
 	uint32_t *module, *frame, *stack, *row, *thread; /* by index in `from`: index in `into` */
 	uint32_t *longest;                               /* room for the frames of any stack */
+	double later_ns; /* by how much the common window ends after that of `from` */
 };
 
 static bool is_same_module(const struct profile_module *a, const struct profile_module *b)
@@ -121,7 +122,7 @@ static void add_row(struct merge *merge, struct profile_row *to, const struct pr
 	to->inuse_slack += from->inuse_slack;
 	to->freed_count += from->freed_count;
 	to->freed_ns += from->freed_ns;
-	to->inuse_ns += from->inuse_ns;
+	to->inuse_ns += from->inuse_ns + merge->later_ns * (double)from->inuse_count;
 	to->first_ns = earlier(to->first_ns, from->first_ns);
 	to->last_ns = to->last_ns > from->last_ns ? to->last_ns : from->last_ns;
 }
@@ -207,13 +208,14 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
 	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters =
-		to->damage = to->unhooked = NULL;
+		to->damage = to->unhooked = to->sources = NULL;
 	memset(to->caveat, 0, sizeof(to->caveat));
 	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) ||
 			       copy_text(&to->exe, from->exe) || copy_text(&to->host, from->host) ||
 			       copy_text(&to->version, from->version) ||
 			       copy_text(&to->maps, from->maps) ||
 			       copy_text(&to->damage, from->damage) ||
+			       copy_text(&to->sources, from->sources) ||
 			       copy_text(&to->unhooked, from->unhooked)
 		       ? -ENOMEM
 		       : 0;
@@ -223,7 +225,9 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	to->is_scaled |= from->is_scaled;
 	to->missing |= from->missing;
-	to->duration_ns += from->duration_ns;
+	/* a sum is of no single process, and belongs to no session */
+	to->pid = 0;
+	to->files = (to->files ? to->files : 1) + (from->files ? from->files : 1);
 	/* the peak of several profiles does not follow from their peaks */
 	to->peak_inuse_bytes = to->peak_ns = 0;
 	to->slack_samples += from->slack_samples;
@@ -284,12 +288,35 @@ static int merge_all(struct merge *merge)
 	return has_parts || merge->from->breakdown.count ? merge_threads(merge) : 0;
 }
 
+/*
+ * The window of a sum is as long as the longest of its parts, and all parts end with it: ages count
+ * back from the end.
+ */
+static void align_ends(struct merge *merge)
+{
+	const uint64_t ours_ns = merge->into->meta.duration_ns,
+		       theirs_ns = merge->from->meta.duration_ns;
+
+	if (theirs_ns <= ours_ns) {
+		merge->later_ns = (double)(ours_ns - theirs_ns);
+		return;
+	}
+	for (size_t i = 0; i < merge->into->row_count; i++) {
+		struct profile_row *row = &merge->into->row[i];
+
+		row->inuse_ns += (double)(theirs_ns - ours_ns) * (double)row->inuse_count;
+	}
+	merge->into->meta.duration_ns = theirs_ns;
+}
+
 int profile_merge(struct profile *into, const struct profile *from, enum profile_side side)
 {
 	struct merge merge = {.into = into, .from = from, .side = side};
 	const bool is_first = into->row_count == 0 && !into->meta.interval;
 	int err = reserve(&merge);
 
+	if (side == PROFILE_NEW && !is_first)
+		align_ends(&merge);
 	if (!err)
 		err = merge_all(&merge);
 	if (!err && side == PROFILE_NEW)

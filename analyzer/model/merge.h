@@ -10,8 +10,9 @@
 
 /*
  * Adds all of `from` to `into`, on the given side. Equal frames, stacks and threads become one.
- * Facts about the session as a whole (meta) are summed up where that makes sense; the others are
- * those of the first profile that was merged on the new side. A base adds only its caveats to meta.
+ * Facts about the session as a whole (meta) are summed up where that makes sense; the window is the
+ * longest; the others are those of the first profile that was merged on the new side. A sum has no
+ * process number. A base adds only its caveats to meta.
  * 0, or -ENOMEM: then `into` can only be closed.
  */
 int profile_merge(struct profile *into, const struct profile *from, enum profile_side side);

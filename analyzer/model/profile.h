@@ -136,6 +136,7 @@ struct profile_memory {
 };
 
 struct profile_meta {
+	/* 0 = unknown, or that of several files that were added up */
 	uint32_t pid;
 	uint64_t process_start_ticks; /* field 22 of /proc/PID/stat; 0 = unknown */
 	char *comm, *cmdline /* printable, arguments separated by spaces */, *exe, *host, *version;
@@ -170,6 +171,10 @@ struct profile_meta {
 	char *filters;                       /* applied filters, in whole lines; NULL = none */
 	/* what was wrong with the input and where; NULL = nothing */
 	char *damage;
+	uint32_t files;    /* how many were added up; 0 = one */
+	double base_scale; /* factor of the base side of a comparison; 0 = 1 */
+	/* which files were added up and compared (sources.h), in whole lines; NULL = one file */
+	char *sources;
 };
 
 struct profile {

@@ -298,6 +298,15 @@ static int set_option(struct report_options *options, int code, char **argv)
 		return add_base(options, optarg, PERCENT_BASE_CHANGES);
 	case OPTION_DIFF_BASE:
 		return add_base(options, optarg, PERCENT_BASE_BASE);
+	case OPTION_SUM:
+		options->adds_up = true;
+		return 0;
+	case OPTION_AS_IS:
+		options->as_is = true;
+		return 0;
+	case OPTION_SCALE_BASE:
+		options->scale_base = true;
+		return 0;
 	case OPTION_COLOR:
 		return set_color(options, optarg);
 	case ':':
@@ -354,7 +363,7 @@ static int take_files(struct report_options *options, int count, char **file)
 		return -EINVAL;
 	}
 	options->file = file;
-	options->file_count = options->render.file_count = (size_t)count;
+	options->file_count = (size_t)count;
 	return 0;
 }
 
@@ -380,6 +389,20 @@ static int check_symbolize(const struct report_options *options)
 	report_complain(options, "--symbolize completes %s; --heap and --pprof write names, too",
 			why);
 	return -EINVAL;
+}
+
+static int check_comparison(const struct report_options *options)
+{
+	if (options->as_is && options->scale_base) {
+		report_complain(options, "--as-is and --scale-base exclude each other");
+		return -EINVAL;
+	}
+	if ((options->as_is || options->scale_base) && !options->base_count) {
+		report_complain(options, "--%s is for comparisons: diff, --base",
+				options->as_is ? "as-is" : "scale-base");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int report_options_parse(int argc, char **argv, struct report_options *out_options)
@@ -410,5 +433,7 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		options->renderer = renderers;
 	if (!err && !options->help)
 		err = check_symbolize(options);
+	if (!err && !options->help)
+		err = check_comparison(options);
 	return err ? err : check_expressions(options);
 }

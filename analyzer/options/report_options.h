@@ -19,7 +19,7 @@ struct report_options {
 	const char *command; /* "report" or "diff" */
 	int argc;            /* as given, but reordered: options first */
 	char **argv;
-	char **file; /* "-" = standard input; several files are added up */
+	char **file; /* "-" = standard input; several files are added up (report_sum.h) */
 	size_t file_count;
 	/* the files that they are compared with; several are added up, too */
 	const char *base[REPORT_FILES_MAX];
@@ -31,6 +31,9 @@ struct report_options {
 	struct render_options render;
 	enum style_when color;
 	uint64_t fail_above; /* bytes; 0 = no limit */
+	bool adds_up;        /* snapshots of one session are added up, too */
+	bool as_is;          /* windows of different length are compared as they are */
+	bool scale_base;     /* the base is scaled to the window of the other side */
 	struct symbols_options symbols;
 	bool help;
 };

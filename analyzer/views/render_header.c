@@ -350,6 +350,8 @@ void render_header(const struct profile *profile, enum sample_type type,
 	print_process(meta, out);
 	fprintf(out, "\n");
 	print_text(out, "Command: ", meta->cmdline, "\n");
+	if (meta->sources)
+		fputs(meta->sources, out);
 	print_window(profile, out);
 	print_stack_ends(meta, out);
 	print_changes(meta, out);

@@ -63,6 +63,7 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_text("host", meta->host, out);
 	put_text("version", meta->version, out);
 	put_text("damage", meta->damage, out);
+	put_text("sources", meta->sources, out);
 	put_number("pid", meta->pid, out);
 	put_number("interval", meta->interval, out);
 	put_number("start_unix_ns", meta->start_unix_ns, out);
@@ -89,6 +90,7 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_number("stacks_truncated", meta->stacks_truncated, out);
 	put_number("payload_cpu_ns", meta->payload_cpu_ns, out);
 	put_number("target_cpu_ns", meta->target_cpu_ns, out);
+	fprintf(out, "\"base_scale\":%.17g,\n", meta->base_scale > 0 ? meta->base_scale : 1);
 	fprintf(out, "\"is_scaled\":%s,\n\"is_comparison\":%s},\n",
 		meta->is_scaled ? "true" : "false",
 		profile_is_comparison(profile) ? "true" : "false");

@@ -30,7 +30,7 @@ struct render_options {
 	const char *binary; /* disasm: the main program's file; NULL = find it */
 	/* massif: one snapshot per file, in the order given (snapshots.h); NULL = there are none */
 	struct snapshots *snapshots;
-	size_t file_count;           /* files of the new side */
+	size_t file_count;           /* files of the new side that were added up */
 	struct leaks_tail tail;      /* leaks: the young end of the window */
 	const struct series *series; /* growth: the values of the stacks in each file */
 	bool is_page;                /* growth: write an HTML page */

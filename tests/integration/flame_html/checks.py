@@ -472,7 +472,7 @@ def check_empty(session, browser):
 
 
 def check_differences(session, browser):
-    page = session.shown(browser, "second.html", "second.heap", "--base", "first.heap")
+    page = session.shown(browser, "second.html", "second.heap", "--as-is", "--base", "first.heap")
     old, new = (session.stacks(heap, "inuse-space") for heap in ("first.heap", "second.heap"))
     check(
         abs(page.evaluate("profile.tree.now[3][0]") - sum(value for _, value in new)) <= len(new),

@@ -282,7 +282,8 @@ UNIT_TEST(comparisons)
 	RUN(NULL, &result, "--base", path, path);
 	CHECK_EQ(result.status, HI_EXIT_OK);
 	CHECK(strstr(result.out, "there is no difference") != NULL);
-	RUN(NULL, &result, "--diff-base", path, path, path, "--show-bytes", "--peek=.");
+	CHECK(strstr(result.out, "Compared: a snapshot with itself, at ") != NULL);
+	RUN(NULL, &result, "--diff-base", path, path, path, "--sum", "--show-bytes", "--peek=.");
 	CHECK(strstr(result.out, "Change: +3145728B in use, from 3145728B to 6291456B\n") != NULL);
 	CHECK(strstr(result.out,
 		     "Showing nodes accounting for 3145728B, 100% of 3145728B total\n") != NULL);

@@ -50,6 +50,29 @@ static void merge(struct profile *into, uint64_t leaf, uint64_t count, const cha
 	profile_close(&profile);
 }
 
+UNIT_TEST(a_sum_has_the_longest_window_and_keeps_ages)
+{
+	struct profile all, part;
+	const uint64_t windows[] = {100, 400, 300}, born[] = {20, 50, 290};
+	uint64_t age = 0;
+
+	CHECK_EQ(profile_open(&all), 0);
+	for (size_t i = 0; i < 3; i++) {
+		make(&part, 0x400100, 2, NULL);
+		part.meta.pid = 77;
+		part.meta.duration_ns = windows[i];
+		part.row[0].inuse_ns = 2 * (double)born[i];
+		age += 2 * (windows[i] - born[i]);
+		CHECK_EQ(profile_merge(&all, &part, PROFILE_NEW), 0);
+		CHECK_EQ(all.meta.pid, i ? 0 : 77);
+		profile_close(&part);
+	}
+	CHECK_EQ(all.meta.duration_ns, 400);
+	CHECK_EQ(all.meta.files, 3);
+	CHECK(estimate_of(&all, &all.row[0], INUSE_SPACE).age_ns == (double)age);
+	profile_close(&all);
+}
+
 UNIT_TEST(like_is_added_to_like)
 {
 	struct profile all;
