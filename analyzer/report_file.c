@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bias.h"
+#include "file_writer.h"
 #include "progress_bar.h"
 #include "reader.h"
 #include "render_formats.h"
@@ -17,8 +18,6 @@
 static const char *unreadable(int err)
 {
 	switch (err) {
-	case -ENODATA:
-		return "empty";
 	case -ENOEXEC:
 		return "none of what can be read: heap profiles of heapinject, gperftools and "
 		       "jemalloc, with names before them or without, pprof profiles, "
@@ -28,13 +27,62 @@ static const char *unreadable(int err)
 	}
 }
 
+/* True if the file is one of several on its side. *out_is_last: the last one. */
+static bool is_one_of_several(const struct report_options *options, const char *file,
+			      bool *out_is_last)
+{
+	bool is_new = false;
+
+	for (size_t i = 0; i < options->file_count; i++)
+		is_new |= options->file[i] == file;
+	*out_is_last = file == (is_new ? options->file[options->file_count - 1]
+				       : options->base[options->base_count - 1]);
+	return (is_new ? options->file_count : options->base_count) > 1;
+}
+
 bool report_file_is_left_out(const struct report_options *options, const char *file, int err,
 			     const struct profile *profile)
 {
-	if (options->renderer->render != render_growth ||
-	    file != options->file[options->file_count - 1] || options->file_count < 2)
+	bool is_last;
+
+	if (!is_one_of_several(options, file, &is_last))
 		return false;
-	return err == -ENODATA || err == -EBADMSG || (!err && profile->meta.damage);
+	if (err == -EINPROGRESS || (err == -ENODATA && is_last))
+		return true;
+	return options->renderer->render == render_growth && is_last &&
+	       (err == -EBADMSG || (!err && profile->meta.damage));
+}
+
+/*
+ * Says why a file is empty: the final file of a session is until the session ends. -EINPROGRESS if
+ * it will be written, else -ENODATA.
+ */
+static int complain_of_empty(const struct report_options *options, const char *file, int fd)
+{
+	pid_t writer, target;
+	const bool is_ours = file_writer_target(file, &target);
+	const int err = is_ours && file_writer_find(fd, &writer) ? -EINPROGRESS : -ENODATA;
+	const char *end = report_file_is_left_out(options, file, err, NULL) ? "; left out" : "";
+	char number[32] = "";
+
+	if (err == -EINPROGRESS) {
+		if (writer)
+			snprintf(number, sizeof(number), "pid %d, ", (int)writer);
+		report_complain(options,
+				"%s: the session that writes this is still running (%sof process "
+				"%d); `heapinject dump %d` writes what there is now%s",
+				file, number, (int)target, (int)target, end);
+	} else if (is_ours) {
+		report_complain(options,
+				"%s: empty, and no session is left that would write it: it was "
+				"killed, or the machine went down; its snapshots, if it wrote any, "
+				"have lower numbers%s",
+				file, end);
+	} else {
+		report_complain(options, "%s: empty%s",
+				strcmp(file, "-") == 0 ? "standard input" : file, end);
+	}
+	return err;
 }
 
 static int load(const struct report_options *options, const char *file, struct profile *profile)
@@ -52,8 +100,12 @@ static int load(const struct report_options *options, const char *file, struct p
 	progress_bar_file(fd);
 	err = reader_read(fd, profile);
 	progress_bar_phase("reading"); /* progress of that file has ended */
+	if (err == -ENODATA)
+		err = complain_of_empty(options, file, fd);
 	if (!is_stdin)
 		close(fd);
+	if (err == -ENODATA || err == -EINPROGRESS)
+		return err;
 	if (report_file_is_left_out(options, file, err, profile))
 		return err;
 	if (err == -EBADMSG)

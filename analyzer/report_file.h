@@ -20,9 +20,10 @@
 int report_file_load(const struct report_options *options, const char *file,
 		     struct known_names *names, struct profile *profile);
 /*
- * True if --growth leaves the file out, which report_file_load() has returned `err` for. While a
- * session runs, the file for its final profile exists already. It is empty, and for a moment
- * incomplete. As the last snapshot of a series it would show that all memory is gone.
+ * True if the file, for which report_file_load() has returned `err`, is left out, as there are
+ * others. While a session runs, the file for its final profile exists already. It is empty
+ * (-EINPROGRESS; -ENODATA if nobody will write it), and for a moment incomplete. As the last
+ * snapshot of --growth it would show that all memory is gone.
  */
 bool report_file_is_left_out(const struct report_options *options, const char *file, int err,
 			     const struct profile *profile);

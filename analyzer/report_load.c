@@ -44,12 +44,8 @@ int report_filter(const struct report_options *options, struct profile *profile)
 static void complain_of_left_out(const struct report_options *options, const char *file, int err,
 				 struct profile *profile)
 {
-	if (err == -ENODATA) {
-		report_complain(
-			options,
-			"%s: empty, as the last file is while its session goes on; left out", file);
-		return;
-	}
+	if (err == -ENODATA || err == -EINPROGRESS)
+		return; /* report_file.c has said so */
 	if (!profile->meta.damage)
 		profile->meta.damage = strdup("damaged");
 	report_complain(options, "%s: %s; left out", file,

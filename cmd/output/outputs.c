@@ -70,6 +70,18 @@ static int create_pair(struct outputs *outputs)
 	return -EEXIST;
 }
 
+/*
+ * Marks the final files as still to be written, as long as this process lives: report looks for the
+ * lock at an empty file. A file system without locks has no mark.
+ */
+static void lock_pair(const struct outputs *outputs)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	(void)fcntl(outputs->heap_fd, F_SETLK, &lock);
+	(void)fcntl(outputs->pprof_fd, F_SETLK, &lock);
+}
+
 int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid)
 {
 	struct identity_window window;
@@ -83,6 +95,8 @@ int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid)
 		err = create_pair(outputs);
 		if (err)
 			close(outputs->directory_fd);
+		else
+			lock_pair(outputs);
 	}
 	identity_end(&window);
 	return err;

@@ -7,7 +7,8 @@
  * beginning, empty: if the injector is killed, the analyzer still writes them. When a dump in
  * mid-session is complete, it gets the number that the final files had, and these are renamed to
  * the next free number. So the numbers of a session are in the order of time, and the highest
- * belongs to the final files.
+ * belongs to the final files. The session's process holds a record lock on these two (fcntl), so
+ * that a reader of an empty file knows whether it will be written (analyzer/io/file_writer.h).
  *
  * The files are created with the rights of the calling user, also under sudo, and belong to that
  * user. So no path can lead root to where the user could not have written, and a home directory on

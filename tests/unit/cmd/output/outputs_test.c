@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "unit.h"
 
@@ -53,6 +54,38 @@ UNIT_TEST(counts_up_past_what_exists)
 	CHECK_EQ(access(first.heap_path, F_OK), 0);
 	CHECK(access(second.heap_path, F_OK));
 	CHECK(access(second.pprof_path, F_OK));
+	remove_directory();
+}
+
+/* Asks for the holder of a lock on the file from a child: one's own locks do not show. */
+static pid_t writer_seen_by_a_child(const char *path)
+{
+	int status;
+	const pid_t child = fork();
+
+	if (child == 0) {
+		struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+		const int fd = open(path, O_RDONLY);
+
+		_exit(fd < 0 || fcntl(fd, F_GETLK, &lock)
+			      ? 2
+			      : lock.l_type == F_WRLCK && lock.l_pid == getppid());
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) ? getpid() : 0;
+}
+
+UNIT_TEST(the_final_files_are_locked_until_they_are_closed)
+{
+	struct outputs outputs;
+
+	CHECK(mkdtemp(directory));
+	CHECK_EQ(outputs_create(&outputs, prefix(), 12), 0);
+	CHECK_EQ(writer_seen_by_a_child(outputs.heap_path), getpid());
+	CHECK_EQ(writer_seen_by_a_child(outputs.pprof_path), getpid());
+	outputs_close(&outputs, false);
+	CHECK_EQ(writer_seen_by_a_child(outputs.heap_path), 0);
 	remove_directory();
 }
 
