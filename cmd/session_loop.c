@@ -127,7 +127,9 @@ enum hi_stream_end_reason session_run(struct session *session)
 		const int trouble = work(session);
 		if (waits[2].revents)
 			return HI_STREAM_END_EXIT;
-		const int gone = attachment_check(&session->attachment);
+		const int gone = session->attachment.is_unchanged
+					 ? 0
+					 : attachment_check(&session->attachment);
 		if (gone)
 			return gone == -ESRCH ? HI_STREAM_END_EXIT : HI_STREAM_END_EXEC;
 		if (waits[0].revents)

@@ -181,23 +181,40 @@ static bool has_breakpoint(const struct attachment *attachment, const struct ent
 	       arch_is_breakpoint(first);
 }
 
+/* The first byte of our jump. */
+static uint8_t jump_byte(const struct attachment *attachment, const struct entry *entry)
+{
+	const remote_addr in_word = entry->at % sizeof(uint64_t);
+	uint64_t old_value, new_value;
+	if (!journal_code_at(attachment->control, entry->at - in_word, &old_value, &new_value))
+		return entry->code[0];
+	return (uint8_t)(new_value >> 8 * in_word);
+}
+
 /*
  * A debugger's breakpoint is gone when the debugger is. So once no tracer is seen, the breakpoint
- * is looked for again.
+ * is looked for again. What is no jump of ours is looked at in each round, as what it means depends
+ * on who traces the process.
  */
-static bool yield(const struct attachment *attachment, const struct entry *entry)
+static bool yield(struct attachment *attachment, const struct entry *entry)
 {
-	if (!has_breakpoint(attachment, entry) || is_traced(attachment) ||
-	    !has_breakpoint(attachment, entry))
+	const uint8_t jump = jump_byte(attachment, entry);
+	uint8_t first;
+	if (look_read(&attachment->look, &attachment->memory, entry->at, &first, sizeof(first)) ||
+	    first == jump)
+		return false;
+	look_spoil(&attachment->look);
+	if (first != entry->code[0] && (!arch_is_breakpoint(first) || is_traced(attachment) ||
+					!has_breakpoint(attachment, entry)))
 		return false;
 	return entry->size == 1 ||
 	       !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
 }
 
-bool attach_entries_yield(const struct attachment *attachment)
+bool attach_entries_yield(struct attachment *attachment)
 {
 	bool has_yielded = false;
-	if (!attachment->entries_written)
+	if (!attachment->entries_written || attachment->is_unchanged)
 		return false;
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		has_yielded |= attachment->entries.entry[function].at &&

@@ -35,8 +35,9 @@ must_check int attach_entries_write(struct attachment *attachment);
  * While attached: did another program put a breakpoint on one of our jumps without tracing the
  * process? A uprobe does that. When a uprobe is removed, the kernel restores its first byte alone,
  * from the file. So this writes the file's bytes after the first one, too, while no thread executes
- * them. True: the function is not hooked any more.
+ * them; or, where the uprobe is gone already, before another thread does. True: the function is not
+ * hooked any more. Remembers in attachment->look what it has read.
  */
-must_check bool attach_entries_yield(const struct attachment *attachment);
+must_check bool attach_entries_yield(struct attachment *attachment);
 
 #endif

@@ -83,6 +83,7 @@ void attachment_close(struct attachment *attachment)
 	publisher_close(&attachment->publisher);
 	elf_images_close(&attachment->images);
 	maps_close(&attachment->maps);
+	look_close(&attachment->look);
 	memory_close(&attachment->memory);
 	if (attachment->pidfd >= 0)
 		close(attachment->pidfd);

@@ -12,6 +12,7 @@
 
 #include "arena.h"
 #include "loader.h"
+#include "look.h"
 #include "publish.h"
 #include "live_patch.h"
 
@@ -52,6 +53,13 @@ struct attachment {
 	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
 	/* fingerprint of the loaded objects that were patched last */
 	uint64_t link_map;
+	/* what the last round has read of the target, to see whether it is still the same */
+	struct look look;
+	/*
+	 * the last round found all of that unchanged, and with it that the target runs the same
+	 * program
+	 */
+	bool is_unchanged;
 	/* when to write the slots of libraries that may be unloaded (clock.h); 0 = nothing to do */
 	uint64_t unloadable_due_ns;
 

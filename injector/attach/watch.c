@@ -45,7 +45,7 @@ static int write_unloadable(void *context)
 	const struct patcher patcher = patcher_for_stopped(&patch->attachment->memory);
 	uint64_t link_map;
 	const int err = link_map_fingerprint(&patch->attachment->memory,
-					     patch->attachment->images.r_debug, &link_map);
+					     patch->attachment->images.r_debug, NULL, &link_map);
 	if (err)
 		return err;
 	return link_map == patch->attachment->link_map ? write_slots(&patcher, context) : -EAGAIN;
@@ -138,9 +138,9 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 static int learn_stack(struct attachment *attachment, struct pump *pump)
 {
 	struct maps maps;
-	const uint64_t used_ns = clock_used_ns();
 	if (!pump->unknown_sp || clock_now_ns() < attachment->publisher.rest_until_ns)
 		return 0;
+	const uint64_t used_ns = clock_used_ns();
 	int err = publisher_learn(&attachment->publisher, pump->unknown_sp);
 	pump->unknown_sp = 0;
 	if (!err)
@@ -156,19 +156,37 @@ static int learn_stack(struct attachment *attachment, struct pump *pump)
 	return 0;
 }
 
-int watch_round(struct attachment *attachment, struct pump *pump)
+/* Reads the list of objects, and remembers what it has read for the next round. */
+static int look_anew(struct attachment *attachment, struct pump *pump)
 {
 	uint64_t link_map = 0;
-	int learned = learn_stack(attachment, pump);
-	int err = link_map_fingerprint(&attachment->memory, attachment->images.r_debug, &link_map);
-	if (!err && link_map == attachment->link_map) {
-		const int patched = patch_settled(attachment);
-		return learned ? learned : patched;
-	}
+	look_begin(&attachment->look);
+	int err = link_map_fingerprint(&attachment->memory, attachment->images.r_debug,
+				       &attachment->look, &link_map);
+	if (!err && link_map == attachment->link_map)
+		return 0;
 	if (!err)
 		err = refresh(attachment, pump);
 	/* the journal is full, and will still be full in the next round */
 	if (!err || err == -ENOSPC)
 		attachment->link_map = link_map;
+	else
+		look_spoil(&attachment->look);
+	return err;
+}
+
+int watch_round(struct attachment *attachment, struct pump *pump)
+{
+	const int learned = learn_stack(attachment, pump);
+	const int looked = look_again(&attachment->look, &attachment->memory);
+	attachment->is_unchanged = !looked;
+	if (looked == -ESRCH)
+		(void)!attachment_follow(attachment);
+	const uint64_t link_map = attachment->link_map;
+	int err = looked ? look_anew(attachment, pump) : 0;
+	if (!err && link_map == attachment->link_map)
+		err = patch_settled(attachment);
+	if (!err)
+		err = learned;
 	return err == -EFAULT ? -EAGAIN : err; /* an object was unloaded while it was read */
 }

@@ -11,9 +11,10 @@
 #include "pump.h"
 
 /*
- * Looks once for changes; some tens of microseconds when nothing changed. -EAGAIN: the dynamic
- * linker is at work, so that the list of objects cannot be trusted just now. -ESRCH: the target is
- * gone. Other errors concern one change and are not fatal.
+ * Looks once for changes, by one system call if there are none: then attachment->is_unchanged is
+ * set. Otherwise attach_entries_yield and attachment_check have to be called after it. -EAGAIN: the
+ * dynamic linker is at work, so that the list of objects cannot be trusted just now. -ESRCH: the
+ * target is gone. Other errors concern one change and are not fatal.
  */
 must_check int watch_round(struct attachment *attachment, struct pump *pump);
 

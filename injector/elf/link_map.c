@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "steps.h"
@@ -24,20 +25,22 @@ struct debug {
 	remote_addr next;
 };
 
-/* The public head of struct link_map, with addresses for pointers. */
+/* The public head of struct link_map, with addresses for pointers, up to what is needed of it. */
 struct link {
-	remote_addr address, name, dynamic, next, previous;
+	remote_addr address, name, dynamic, next;
 };
-_Static_assert(sizeof(struct link) == sizeof(struct link_map),
+_Static_assert(sizeof(struct link) == offsetof(struct link_map, l_prev),
 	       "link.h: public part of the link map");
 
-static int read_debug(const struct memory *memory, remote_addr at, struct debug *out_debug)
+static int read_debug(const struct memory *memory, remote_addr at, struct look *look,
+		      struct debug *out_debug)
 {
-	int err = memory_read(memory, at, &out_debug->base, sizeof(out_debug->base));
+	int err = look_read(look, memory, at, &out_debug->base, sizeof(out_debug->base));
 
 	out_debug->next = 0;
 	if (!err && out_debug->base.r_version >= 2)
-		err = memory_read_u64(memory, at + sizeof(struct r_debug), &out_debug->next);
+		err = look_read(look, memory, at + sizeof(struct r_debug), &out_debug->next,
+				sizeof(out_debug->next));
 	return err;
 }
 
@@ -49,7 +52,7 @@ int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr 
 	struct steps steps = {OBJECTS_MAX};
 	struct debug debug = {0};
 	struct link link;
-	int err = read_debug(memory, r_debug, &debug);
+	int err = read_debug(memory, r_debug, NULL, &debug);
 
 	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !err && at && steps_take(&steps);
 	     at = link.next) {
@@ -86,13 +89,13 @@ static uint64_t mix(uint64_t hash, uint64_t word)
  * Adds the chain that begins at `at` to *hash. An object is identified by the addresses of its
  * node, of its name, of its dynamic section, and of the object itself.
  */
-static int hash_chain(const struct memory *memory, remote_addr at, struct steps *steps,
-		      uint64_t *hash)
+static int hash_chain(const struct memory *memory, remote_addr at, struct look *look,
+		      struct steps *steps, uint64_t *hash)
 {
 	struct link link;
 
 	for (; at && steps_take(steps); at = link.next) {
-		const int err = memory_read(memory, at, &link, sizeof(link));
+		const int err = look_read(look, memory, at, &link, sizeof(link));
 
 		if (err)
 			return err;
@@ -101,7 +104,7 @@ static int hash_chain(const struct memory *memory, remote_addr at, struct steps 
 	return 0;
 }
 
-int link_map_fingerprint(const struct memory *memory, remote_addr r_debug,
+int link_map_fingerprint(const struct memory *memory, remote_addr r_debug, struct look *look,
 			 uint64_t *out_fingerprint)
 {
 	struct steps objects = {OBJECTS_MAX}, namespaces = {NAMESPACES_MAX};
@@ -111,12 +114,12 @@ int link_map_fingerprint(const struct memory *memory, remote_addr r_debug,
 	while (r_debug && steps_take(&namespaces)) {
 		struct debug debug;
 
-		err = read_debug(memory, r_debug, &debug);
+		err = read_debug(memory, r_debug, look, &debug);
 		if (!err && debug.base.r_state != RT_CONSISTENT)
 			err = -EAGAIN;
 		if (!err)
-			err = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects,
-					 &hash);
+			err = hash_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, look,
+					 &objects, &hash);
 		if (err)
 			return err;
 		hash = mix(hash, debug.next);

@@ -9,7 +9,7 @@
 #ifndef HI_LINK_MAP_H
 #define HI_LINK_MAP_H
 
-#include "memory.h"
+#include "look.h"
 
 /*
  * The addresses of the .dynamic sections (l_ld) of the base namespace, in link-map order, main
@@ -22,9 +22,10 @@ must_check int link_map_read(const struct memory *memory, remote_addr r_debug,
 /*
  * Returns a number that changes whenever the list of loaded objects does (a hash over the link maps
  * of all namespaces). -EAGAIN: the dynamic linker is working at the moment (r_state !=
- * RT_CONSISTENT): call again later.
+ * RT_CONSISTENT): call again later. `look` remembers all that the number is made from, so that the
+ * list is unchanged as long as that is; NULL: not needed.
  */
 must_check int link_map_fingerprint(const struct memory *memory, remote_addr r_debug,
-				    uint64_t *out_fingerprint);
+				    struct look *look, uint64_t *out_fingerprint);
 
 #endif

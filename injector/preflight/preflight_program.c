@@ -243,8 +243,8 @@ static bool is_loading(const struct subject *subject)
 	uint64_t fingerprint;
 
 	return !subject->images.r_debug ||
-	       link_map_fingerprint(&subject->memory, subject->images.r_debug, &fingerprint) ==
-		       -EAGAIN;
+	       link_map_fingerprint(&subject->memory, subject->images.r_debug, NULL,
+				    &fingerprint) == -EAGAIN;
 }
 
 static int refuse_loading(struct subject *subject)

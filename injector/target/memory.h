@@ -4,6 +4,7 @@
  * threads.
  *
  *   memory.h           its memory, through /proc/PID/mem: start here
+ *   look.h             is what was read of it still the same?
  *   procfs.h           status, mappings (maps.c) and threads, from /proc
  *   proc_file.h        paths of /proc, and one whole file of it in memory
  *   same_memory.h      do two processes share their memory?

@@ -201,7 +201,7 @@ enum safepoint_verdict safepoint_judge(const struct safepoint_rules *rules,
 		if (walk->is_signal[frame] || is_unsafe(rules, pc_of_frame(walk, frame)))
 			return SAFEPOINT_UNSAFE_FRAME;
 	}
-	if (link_map_fingerprint(rules->memory, rules->images->r_debug, &fingerprint))
+	if (link_map_fingerprint(rules->memory, rules->images->r_debug, NULL, &fingerprint))
 		return SAFEPOINT_LOADER_BUSY;
 	return SAFEPOINT_SAFE;
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 
+#include "attach_entries.h"
 #include "attached.h"
 #include "storm.h"
 
@@ -250,6 +251,58 @@ UNIT_TEST(nothing_is_done_while_nothing_changes)
 		look(&watched);
 	CHECK_EQ(control->directory[0].generation + control->directory[1].generation, generation);
 	CHECK(watched.attached.attachment.images.image == images);
+	watched_end(&watched);
+}
+
+/* Only what was read completely, and is still the same, is an unchanged target. */
+UNIT_TEST(a_round_knows_an_unchanged_target)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct watched watched;
+	watched_start(&watched, load_when_asked);
+	look(&watched);
+	CHECK(!watched.attached.attachment.is_unchanged);
+	look(&watched);
+	CHECK(watched.attached.attachment.is_unchanged);
+	/* the list of objects that was hooked is not the one that was read */
+	watched.attached.attachment.link_map = 0;
+	look_begin(&watched.attached.attachment.look);
+	look(&watched);
+	CHECK(!watched.attached.attachment.is_unchanged);
+	/* where the kernel forbids to look in this way, a round does as it would otherwise */
+	watched.attached.attachment.memory.witness = 0;
+	look_begin(&watched.attached.attachment.look);
+	for (int i = 0; i < 3; i++) {
+		look(&watched);
+		CHECK(!watched.attached.attachment.is_unchanged);
+	}
+	watched_end(&watched);
+}
+
+/* What the kernel leaves when it takes a uprobe away. The child does not call this function. */
+UNIT_TEST(half_a_jump_is_completed_to_what_the_file_has)
+{
+	SKIP_WITH_ADDRESS_SANITIZER();
+	struct watched watched;
+	struct attachment *attachment = &watched.attached.attachment;
+	attached_hook = HI_HOOK_AUTO;
+	watched_start(&watched, load_when_asked);
+	const struct entry *entry = &attachment->entries.entry[HI_FN_REALLOC];
+	if (!attachment->entries_written || !entry->at)
+		SKIP("realloc is hooked by slots here");
+	uint8_t code[ARCH_ENTRY_MAX];
+	look(&watched);
+	CHECK(!attach_entries_yield(attachment));
+	look(&watched);
+	CHECK(attachment->is_unchanged);
+	CHECK_EQ(memory_read(&attachment->memory, entry->at, code, entry->size), 0);
+	CHECK(memcmp(code, entry->code, entry->size) != 0);
+	CHECK_EQ(memory_write(&attachment->memory, entry->at, entry->code, 1), 0);
+	look(&watched);
+	CHECK(!attachment->is_unchanged);
+	CHECK(attach_entries_yield(attachment));
+	CHECK_EQ(memory_read(&attachment->memory, entry->at, code, entry->size), 0);
+	CHECK_EQ(memcmp(code, entry->code, entry->size), 0);
 	watched_end(&watched);
 }
 

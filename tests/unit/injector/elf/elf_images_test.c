@@ -609,15 +609,15 @@ UNIT_TEST(fingerprint_follows_dlopen_and_dlclose)
 	struct own own = own_open();
 	uint64_t before, opened, closed;
 
-	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &before), 0);
-	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &closed), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, NULL, &before), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, NULL, &closed), 0);
 	CHECK_EQ(before, closed);
 	void *handle = dlopen(OTHER_LIBRARY, RTLD_NOW);
 	CHECK(handle != NULL);
-	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &opened), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, NULL, &opened), 0);
 	CHECK(opened != before);
 	dlclose(handle);
-	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &closed), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, NULL, &closed), 0);
 	CHECK_EQ(closed, before);
 	own_close(&own);
 }
@@ -627,11 +627,38 @@ UNIT_TEST(fingerprint_sees_other_namespaces)
 	struct own own = own_open();
 	uint64_t before, after;
 
-	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &before), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, NULL, &before), 0);
 	if (!dlmopen(LM_ID_NEWLM, OTHER_LIBRARY, RTLD_NOW))
 		SKIP("no second namespace here: %s", dlerror());
-	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &after), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, NULL, &after), 0);
 	CHECK(after != before);
+	own_close(&own);
+}
+
+/* What the fingerprint was made from is the same as long as the list is, and not longer. */
+UNIT_TEST(a_look_follows_dlopen_and_dlclose_and_dlmopen)
+{
+	struct own own = own_open();
+	struct look look = {0};
+	uint64_t fingerprint;
+
+	own.memory.witness = getauxval(AT_RANDOM);
+	look_begin(&look);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &look, &fingerprint), 0);
+	CHECK_EQ(look_again(&look, &own.memory), 0);
+	void *handle = dlopen(OTHER_LIBRARY, RTLD_NOW);
+	CHECK(handle != NULL);
+	CHECK_EQ(look_again(&look, &own.memory), -EAGAIN);
+	look_begin(&look);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &look, &fingerprint), 0);
+	CHECK_EQ(look_again(&look, &own.memory), 0);
+	dlclose(handle);
+	CHECK_EQ(look_again(&look, &own.memory), -EAGAIN);
+	look_begin(&look);
+	CHECK_EQ(link_map_fingerprint(&own.memory, own.images.r_debug, &look, &fingerprint), 0);
+	if (dlmopen(LM_ID_NEWLM, OTHER_LIBRARY, RTLD_NOW))
+		CHECK_EQ(look_again(&look, &own.memory), -EAGAIN);
+	look_close(&look);
 	own_close(&own);
 }
 
@@ -649,14 +676,16 @@ UNIT_TEST(link_map_that_is_nonsense)
 	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &dynamic, &count), 0);
 	CHECK(count <= 10000);
 	free(dynamic);
-	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &fingerprint), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &fingerprint), 0);
 	debug.r_state = RT_ADD;
-	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &fingerprint), -EAGAIN);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &fingerprint),
+		 -EAGAIN);
 	debug.r_state = RT_CONSISTENT;
 	ring.l_next = (struct link_map *)8;
-	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &fingerprint), -EFAULT);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &fingerprint),
+		 -EFAULT);
 	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &dynamic, &count), -EFAULT);
-	CHECK_EQ(link_map_fingerprint(&own.memory, 8, &fingerprint), -EFAULT);
+	CHECK_EQ(link_map_fingerprint(&own.memory, 8, NULL, &fingerprint), -EFAULT);
 	own_close(&own);
 }
 
