@@ -31,6 +31,7 @@
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
 ##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick,
 ##                        ...
+##   LEAKS=               more options of tests/leaks/run: --only REGEX --jobs 4 --repeat 3, ...
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -165,7 +166,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
+	same-reports leaks bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
 	uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
@@ -310,6 +311,38 @@ same-reports: $(O)/heapinject ## every view and file format, byte for byte \
                               ## as the program of BASE=HEAD makes them
 	@O=$(O) CC=$(CC) tests/same_reports '$(BASE)'
 
+# Whether a session of a minute names the function that leaks, and no other. The programs are
+# optimized as what people run is.
+CXX ?= g++
+leak_build := $(O)/leaks
+leak_flags := -D_GNU_SOURCE -O2 -g -Wall -Wextra -pthread
+leak_objects := $(addprefix $(leak_build)/,$(addsuffix .o,programs service leaky_calls \
+	leaky_shapes leaky_parts healthy_tables healthy_times leaky healthy))
+
+leaks: $(O)/heapinject $(leak_build)/programs $(leak_build)/libcodec.so ## whether a minute names \
+		## who leaks, over 70 programs, some 20 minutes; \
+		## details in $(O)/leaks/details.json
+	@$(built) tests/leaks/run $(LEAKS)
+
+$(leak_build)/%.o: tests/leaks/%.c tests/leaks/programs.h
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) -std=gnu11 $(leak_flags) -c -o $@ $<
+
+$(leak_build)/%.o: tests/leaks/%.cc tests/leaks/programs.h
+	@mkdir -p $(@D)
+	$(say) CXX $<
+	$(Q)$(CXX) -std=c++17 $(leak_flags) -c -o $@ $<
+
+$(leak_build)/programs: $(leak_objects)
+	$(say) LD $@
+	$(Q)$(CXX) -pthread -o $@ $^ -ldl
+
+$(leak_build)/libcodec.so: tests/leaks/libcodec.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) -std=gnu11 $(leak_flags) -fPIC -shared -o $@ $<
+
 # ---- benchmarks ----------------------------------------------------------------------------------
 # Programs are built with -O2, without and with frame pointers, as stack walks differ by that. The
 # big program is not optimized: it has more functions and is quicker built.
@@ -317,7 +350,6 @@ same-reports: $(O)/heapinject ## every view and file format, byte for byte \
 bench_build := $(O)/bench
 bench_programs := $(addprefix $(bench_build)/,workload workload_fp memcached_load big)
 BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
-CXX ?= g++
 big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
 bench: ## costs beside those of the peers, in about 25 minutes on a quiet machine; \
@@ -410,7 +442,8 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 	$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch]))
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
-	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc)
+	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc leaks/*.[ch] \
+	leaks/*.cc)
 formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) \
 	$(formatted_tests)))
 format: ## clang-format every source in place
