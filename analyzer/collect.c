@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "caveats.h"
 #include "estimate.h"
 #include "file_source.h"
@@ -28,13 +29,18 @@
 #include "hi_units.h"
 #include "input.h"
 #include "judgement.h"
+#include "leaks.h"
 #include "packed_allocators.h"
 #include "pprof.h"
+#include "render_answer.h"
 #include "replay.h"
 #include "symbols.h"
 
 /* rows to sum up per STATS record: half a millisecond or so */
 #define SUMMED_ROWS 20000u
+#define ANSWER_EVERY_NS 2000000000u
+/* a session is looked at so often, each time with a chance of a false alarm */
+#define ANSWERS 20
 
 struct collector {
 	const struct hi_analyzer_outputs *outputs;
@@ -44,6 +50,10 @@ struct collector {
 	/* has searched for allocators that only a packed symbol table names */
 	bool has_looked;
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
+	/* the answer so far, as of answer_ns */
+	uint64_t answer_ns;
+	enum trend_verdict verdict;
+	int64_t slope;
 };
 
 static void report_done(const struct collector *collector, int err)
@@ -90,6 +100,28 @@ static void sum_up(struct collector *collector, const struct profile *profile)
 	collector->live_objects = estimate_round(estimate_total(profile, INUSE_OBJECTS).value);
 }
 
+/* Who leaks. level: the probability of a false alarm that is allowed. */
+static int find_answer(const struct profile *profile, double level, struct answer *out_answer)
+{
+	return answer_open(profile, LEAKS_TAIL_SHARE * (double)profile->meta.duration_ns, level,
+			   out_answer);
+}
+
+/* Updates the answer, every few seconds: it costs milliseconds. Names are not looked up. */
+static void look_for_answer(struct collector *collector, const struct profile *profile)
+{
+	struct answer answer;
+
+	if (profile->meta.duration_ns < collector->answer_ns + ANSWER_EVERY_NS)
+		return;
+	collector->answer_ns = profile->meta.duration_ns;
+	if (!find_answer(profile, TREND_LEVEL / ANSWERS, &answer)) {
+		collector->verdict = answer.verdict;
+		collector->slope = trend_is_growth(answer.verdict) ? (int64_t)answer.slope : 0;
+	}
+	answer_close(&answer);
+}
+
 /*
  * Sends the figures of the progress line. One write() makes the reader see all of it or nothing. If
  * the pipe is full, this status is lost; the next one comes soon.
@@ -99,7 +131,10 @@ static void send_status(void *context, const struct profile *profile, uint64_t b
 	struct collector *collector = context;
 
 	sum_up(collector, profile);
+	look_for_answer(collector, profile);
 	const struct hi_analyzer_status status = {
+		.verdict = collector->verdict == TREND_GROWS ? HI_ANALYZER_GROWS : 0,
+		.slope = collector->slope,
 		.samples = profile->meta.samples,
 		.live_bytes = collector->live_bytes,
 		.live_objects = collector->live_objects,
@@ -193,6 +228,13 @@ static int print_summary(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
 	char value[HI_UNITS_TEXT_MAX];
+	struct answer answer;
+	const int err = find_answer(profile, TREND_LEVEL, &answer);
+
+	if (!err) {
+		render_answer_text(&answer, out);
+		fputc('\n', out);
+	}
 	const double complete =
 		meta->samples ? 100.0 * (double)meta->stacks_complete / (double)meta->samples : 100;
 
@@ -231,7 +273,12 @@ static int print_summary(const struct profile *profile, FILE *out)
 			hi_format_bytes((double)meta->passed_bytes, value, sizeof(value)));
 	if (meta->damage)
 		fprintf(out, "  note: the record stream was %s\n", meta->damage);
-	return 0;
+	if (!err) {
+		fputc(HI_ANALYZER_ANSWER, out);
+		render_answer_json(&answer, out);
+	}
+	answer_close(&answer);
+	return err;
 }
 
 static int write_all(const struct hi_analyzer_outputs *outputs, const struct profile *profile)

@@ -50,24 +50,25 @@ static const struct command commands[] = {
 	{"attach", run_attach,
 	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] "
 	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--loader "
-	 "map|dlopen] [-q] [-v]",
+	 "map|dlopen] [--until-sure] [--json] [--fail-if-grows] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
 	 "exits; each time the files are written.\n"
 	 "\n"
 	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
-	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M "
-	 "(default " HI_INTERVAL_DEFAULT_TEXT "); 1 "
-	 "= every allocation, exact\n"
+	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M; 1 = every "
+	 "allocation, exact;\n"
+	 "                         auto (default): as many samples as --max-overhead allows\n"
 	 "      --every TIME       write a profile of what there is so far each so often, besides "
 	 "that of the end: 30s, 5m; their numbers\n"
 	 "                         NNNN follow each other in time, the end has the last one\n"
 	 "      --keep COUNT       of these, keep only the newest; older ones are removed\n"
-	 "      --max-overhead SHARE  share of its CPU time that sampling may take: 1%, 0.2%, or "
-	 "off; above it samples are taken more seldom,\n"
-	 "                         and weighed by how seldom (default 1%, or off where --sample "
-	 "says how often)\n"
+	 "      --max-overhead SHARE  share of its CPU time, or a quarter of that share of one "
+	 "CPU, that profiling may take: 1%, 0.2%, or off;\n"
+	 "                         samples are taken so seldom that it is kept, and weighed by how "
+	 "seldom (default 1%,\n"
+	 "                         or off where --sample is a number)\n"
 	 "      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default "
 	 "256K; exact: any number); memory for\n"
 	 "                         them is reserved in the process, and used as needed: some 16 "
@@ -84,6 +85,13 @@ static const struct command commands[] = {
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
 	 "                         dlopen: debuggers see the payload by name, only at a proved "
 	 "safe point\n"
+	 "      --until-sure       end as soon as it is certain that something grows, at the "
+	 "latest "
+	 "after --duration\n"
+	 "      --json             at the end, write what grows as one JSON object to standard "
+	 "output, and all else to standard error\n"
+	 "      --fail-if-grows    exit with 4 if something grows, or probably does, and with 5 if "
+	 "that cannot be told\n"
 	 "  -q, --quiet            no progress\n"
 	 "  -v, --verbose          say what is done\n"},
 	{"dump", run_dump, "PID", "have the attach that is running write a profile now, and go on",
@@ -135,8 +143,8 @@ static void print_overview(FILE *out)
 	for (const struct command *command = commands; command->name; command++)
 		fprintf(out, "  %-8s %s\n", command->name, command->help);
 	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
-		     "4 a report is above --fail-above,\n"
-		     "5 a report cannot tell.\n"
+		     "4 a report is above --fail-above or something grows,\n"
+		     "5 that cannot be told.\n"
 		     "More: heapinject help COMMAND, man heapinject\n");
 }
 
@@ -253,8 +261,10 @@ static int parse_attach_option(int option, const char *argument, struct session_
 			       ? usage_error("attach", "not a time (120, 120s, 2m)", optarg)
 			       : HI_EXIT_OK;
 	case 'c':
-		return hi_parse_bytes(optarg, &options->interval)
-			       ? usage_error("attach", "not a number of bytes (524288, 512K, 1M)",
+		options->interval = 0;
+		return strcmp(optarg, "auto") != 0 && hi_parse_bytes(optarg, &options->interval)
+			       ? usage_error("attach",
+					     "not a number of bytes (524288, 512K, 1M, auto)",
 					     optarg)
 			       : HI_EXIT_OK;
 	case 'b':
@@ -286,6 +296,15 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm)
 			       ? usage_error("attach", "not a share (1%, 0.2%, off)", optarg)
 			       : HI_EXIT_OK;
+	case 'j':
+		options->json = true;
+		return HI_EXIT_OK;
+	case 'u':
+		options->until_sure = true;
+		return HI_EXIT_OK;
+	case 'f':
+		options->fail_if_grows = true;
+		return HI_EXIT_OK;
 	case 'q':
 		options->quiet = true;
 		return HI_EXIT_OK;
@@ -308,6 +327,11 @@ static int check_attach_options(const struct session_options *options)
 		return usage_error("attach",
 				   "the record stream (-o -) has no files for --every and --keep",
 				   NULL);
+	if (streams && (options->json || options->until_sure || options->fail_if_grows))
+		return usage_error("attach",
+				   "the record stream (-o -) has no answer for --json, "
+				   "--until-sure and --fail-if-grows",
+				   NULL);
 	if (options->every_s < options->duration_s || !options->every_s)
 		return HI_EXIT_OK;
 	return usage_error("attach", "--every would come only after the end, which is at",
@@ -326,6 +350,9 @@ static int run_attach(int argc, char **argv)
 		{"loader", required_argument, NULL, 'l'},
 		{"max-overhead", required_argument, NULL, 'm'},
 		{"live-max", required_argument, NULL, 'b'},
+		{"until-sure", no_argument, NULL, 'u'},
+		{"json", no_argument, NULL, 'j'},
+		{"fail-if-grows", no_argument, NULL, 'f'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -355,8 +382,10 @@ static int run_attach(int argc, char **argv)
 	 */
 	if (options.budget_ppm == BUDGET_UNSET)
 		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;
+	if (!options.interval && options.budget_ppm)
+		options.interval_shift = HI_INTERVAL_AUTO_SHIFT;
 	if (!options.interval)
-		options.interval = HI_INTERVAL_DEFAULT;
+		options.interval = options.budget_ppm ? HI_INTERVAL_EXACT : HI_INTERVAL_FIXED;
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 

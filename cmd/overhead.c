@@ -1,67 +1,206 @@
 /* SPDX-License-Identifier: MIT */
-/* overhead.c - see overhead.h. */
+/* overhead.c - see overhead.h. Start at overhead_step(). */
 #include "overhead.h"
 
-#include "hi_wire.h"
+#include <math.h>
 
+#define PPM 1e6
+#define NS_PER_S 1e9
+/* of a core, by the share of CPU time: what a process that idles can spare */
+#define CORE_SHARE 0.25
+/* of the budget: what the payload has at least, whatever heapinject itself uses */
+#define PAYLOAD_SHARE_MIN 0.5
+/* of the payload's budget: for finding out that an allocation which is due is not wanted */
+#define DUE_SHARE 0.6
 /*
- * What a sample may cost, in nanoseconds, from its allocation to its free. Time beyond that is not
- * spent on the samples of this window, but on distinguishing frees of unsampled blocks from frees
- * of earlier samples that are still live. Taking fewer samples from now on would not change that.
+ * What an allocation that is due but not recorded costs. It cannot be measured apart from records;
+ * on the machines seen it is 0.1 to 0.3 microseconds.
  */
-#define SAMPLE_NS_MAX 10000u
-/* CPU time of a window: ten ticks of the kernel's clock, in which CPU time is measured */
-#define WINDOW_NS 100000000ull
-/* largest change of interval_shift at a time: one window is not reliable enough for more */
-#define STEP_MAX 6u
-/* a larger interval would mean no samples at all, as no block is larger */
-#define INTERVAL_MAX (1ull << HI_ARCH_ADDRESS_BITS)
+#define DUE_NS 250.0
 /*
- * lowering the shift doubles the cost, which must then still be well within the budget, or the
- * shift would oscillate
+ * What a record costs, from its allocation to its free. Time beyond that was not spent on the
+ * records of this step, but on distinguishing frees of unsampled blocks from frees of earlier
+ * samples that are still live. Fewer records would not change that.
  */
-#define CHEAP_SHARE 4u
-#define CHEAP_WINDOWS 8u
+#define RECORD_NS_FIRST 4000.0
+#define RECORD_NS_MIN 500.0
+#define RECORD_NS_MAX 10000.0
+/* records in a step that say something about their cost */
+#define RECORDS_MIN 16u
+/*
+ * Live samples make frees of other blocks look like their own, and there is room for
+ * ARENA_LIVE_MAX. So with each further LIVE_ENOUGH of them e times fewer are added: a program that
+ * frees nothing has some 250,000 after a day.
+ */
+#define LIVE_ENOUGH 28000.0
+/* a step shorter than this says too little */
+#define STEP_NS_MIN 20000000u
+/* time constants of the smoothed values */
+#define SHARE_S 2.0
+#define DUE_S 0.5
+/* a finer interval must be predicted to be well within the budget, or it would swing */
+#define FINER_MARGIN 0.8
+/* interval_shift falls by no more than this in a step, as the prediction is rough */
+#define FINER_MAX 3u
 
-void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval)
+void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t interval,
+		   uint32_t interval_shift, uint32_t shift_max)
 {
-	*overhead = (struct overhead){.budget_ppm = budget_ppm};
-	while (overhead->interval_shift_max < HI_INTERVAL_SHIFT_MAX &&
-	       interval << overhead->interval_shift_max < INTERVAL_MAX)
-		overhead->interval_shift_max++;
+	*overhead = (struct overhead){
+		.budget_ppm = budget_ppm,
+		.interval = interval,
+		.interval_shift = interval_shift,
+		.shift_max = shift_max,
+		.record_ns = RECORD_NS_FIRST,
+	};
 }
 
-/* The number of times that the cost must be halved to fit the budget, at most STEP_MAX. */
-static uint32_t steps_to(uint64_t cost, uint64_t budget)
+double overhead_budget(const struct overhead *overhead)
 {
-	uint32_t steps = 0;
-	while (steps < STEP_MAX && cost >> steps > budget)
-		steps++;
-	return steps;
+	return overhead->budget_ppm / PPM * fmax(overhead->target_share, CORE_SHARE) * NS_PER_S;
 }
 
-bool overhead_step(struct overhead *overhead, const struct hi_stream_stats *stats)
+/* Moves a smoothed value by what a time of dt seconds is worth. */
+static void smooth(double *value, double measured, double dt, double constant)
 {
-	const uint64_t cpu = stats->target_cpu_ns - overhead->target_ns,
-		       samples = stats->samples - overhead->samples;
-	uint64_t cost = stats->payload_cpu_ns - overhead->payload_ns;
-	if (!overhead->budget_ppm || stats->target_cpu_ns < overhead->target_ns ||
-	    stats->payload_cpu_ns < overhead->payload_ns || cpu < WINDOW_NS)
-		return false;
-	const uint64_t budget = (uint64_t)((double)cpu * overhead->budget_ppm / 1e6);
-	const uint32_t before = overhead->interval_shift;
-	overhead->samples = stats->samples;
-	overhead->target_ns = stats->target_cpu_ns;
-	overhead->payload_ns = stats->payload_cpu_ns;
-	if (cost / SAMPLE_NS_MAX > samples)
-		cost = samples * SAMPLE_NS_MAX;
-	overhead->cheap_windows = cost < budget / CHEAP_SHARE ? overhead->cheap_windows + 1 : 0;
-	overhead->interval_shift += steps_to(cost, budget);
-	if (overhead->interval_shift > overhead->interval_shift_max)
-		overhead->interval_shift = overhead->interval_shift_max;
-	if (overhead->cheap_windows >= CHEAP_WINDOWS && overhead->interval_shift) {
-		overhead->interval_shift--;
-		overhead->cheap_windows = 0;
+	*value += (measured - *value) * (1 - exp(-dt / constant));
+}
+
+static double rate(uint64_t now, uint64_t before, double dt)
+{
+	return now > before ? (double)(now - before) / dt : 0;
+}
+
+/* ---- 1. what was measured -------------------------------------------------------------------- */
+
+/* Returns how many allocations were due. */
+static double take_counts(struct overhead *overhead, struct hi_thinning *thinning, double dt)
+{
+	double sum = 0;
+	for (size_t key = 0; key < HI_THINNING_KEYS; key++) {
+		const uint32_t due = __atomic_exchange_n(&thinning->due[key], 0, __ATOMIC_RELAXED);
+		smooth(&overhead->due[key], due / dt, dt, DUE_S);
+		sum += due;
 	}
-	return overhead->interval_shift != before;
+	return sum;
+}
+
+static void measure(struct overhead *overhead, const struct overhead_figures *now, double due,
+		    double dt)
+{
+	const struct overhead_figures *last = &overhead->last;
+	const double payload_ns = rate(now->payload_ns, last->payload_ns, dt) * dt;
+	const double records = rate(now->samples, last->samples, dt) * dt;
+	smooth(&overhead->target_share, rate(now->target_ns, last->target_ns, dt) / NS_PER_S, dt,
+	       SHARE_S);
+	smooth(&overhead->own_share, rate(now->own_ns, last->own_ns, dt) / NS_PER_S, dt, SHARE_S);
+	if (records < RECORDS_MIN)
+		return;
+	const double each = (payload_ns - due * DUE_NS) / records;
+	smooth(&overhead->record_ns, fmin(fmax(each, RECORD_NS_MIN), RECORD_NS_MAX), dt, SHARE_S);
+}
+
+/* ---- 2. the interval ------------------------------------------------------------------------- */
+
+/* The shift next to this one that may be used: thinning cannot be exact for all means. */
+static uint32_t usable(const struct overhead *overhead, uint32_t shift, bool is_finer)
+{
+	const bool is_thin = overhead->interval << shift > HI_INTERVAL_EXACT &&
+			     overhead->interval << shift < HI_THINNING_MEAN_MIN;
+	if (!is_thin || overhead->interval > HI_INTERVAL_EXACT)
+		return shift;
+	return is_finer ? 0 : HI_THINNING_SHIFT_MIN;
+}
+
+static void set_shift(struct overhead *overhead, uint32_t shift)
+{
+	const double by = exp2((double)overhead->interval_shift - (double)shift);
+	for (size_t key = 0; key < HI_THINNING_KEYS; key++)
+		overhead->due[key] *= by;
+	overhead->interval_shift = shift;
+}
+
+/* due: allocations that are due per second. Changes the interval to one at which all can be. */
+static void choose_interval(struct overhead *overhead, double due, double most)
+{
+	uint32_t shift = overhead->interval_shift;
+	if (due > most) {
+		while (due > most && shift < overhead->shift_max) {
+			due /= 2;
+			shift++;
+		}
+		shift = usable(overhead, shift, false);
+	} else {
+		for (uint32_t i = 0; i < FINER_MAX && shift && due * 2 <= most * FINER_MARGIN;
+		     i++) {
+			due *= 2;
+			shift--;
+		}
+		shift = usable(overhead, shift, true);
+	}
+	if (shift != overhead->interval_shift)
+		set_shift(overhead, shift);
+}
+
+/* ---- 3. the thinning ------------------------------------------------------------------------- */
+
+/*
+ * The most records per second for one key, so that all keys make `most` together: keys below it
+ * are not thinned.
+ */
+static double records_a_key(const struct overhead *overhead, double most)
+{
+	double low = 0, high = most;
+	for (int i = 0; i < 40; i++) {
+		const double middle = (low + high) / 2;
+		double sum = 0;
+		for (size_t key = 0; key < HI_THINNING_KEYS; key++)
+			sum += fmin(overhead->due[key], middle);
+		if (sum > most)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+static void choose_thinning(const struct overhead *overhead, double most,
+			    struct hi_thinning *thinning)
+{
+	const double each = records_a_key(overhead, most);
+	for (size_t key = 0; key < HI_THINNING_KEYS; key++) {
+		const double times = each > 0 ? overhead->due[key] / each : 1;
+		const double shift = times > 1 ? ceil(log2(times)) : 0;
+		__atomic_store_n(&thinning->shift[key], (uint8_t)fmin(shift, HI_INTERVAL_SHIFT_MAX),
+				 __ATOMIC_RELAXED);
+	}
+}
+
+/* Nanoseconds per second that the payload may use. */
+static double payload_budget(const struct overhead *overhead)
+{
+	const double budget = overhead_budget(overhead);
+	return fmax(budget - overhead->own_share * NS_PER_S, budget * PAYLOAD_SHARE_MIN);
+}
+
+bool overhead_step(struct overhead *overhead, const struct overhead_figures *now,
+		   struct hi_thinning *thinning, uint32_t *shift)
+{
+	if (!overhead->budget_ppm || now->time_ns < overhead->last.time_ns + STEP_NS_MIN)
+		return false;
+	const double dt = (double)(now->time_ns - overhead->last.time_ns) / NS_PER_S;
+	const double counted = take_counts(overhead, thinning, dt);
+	double due = 0;
+	measure(overhead, now, counted, dt);
+	overhead->last = *now;
+	if (*shift != overhead->interval_shift && *shift <= overhead->shift_max)
+		overhead->interval_shift = *shift; /* the payload raised it, and counted so */
+	for (size_t key = 0; key < HI_THINNING_KEYS; key++)
+		due += overhead->due[key];
+	const double budget = payload_budget(overhead);
+	const double room = exp(-(double)now->live / LIVE_ENOUGH);
+	choose_interval(overhead, due, budget * DUE_SHARE / DUE_NS);
+	choose_thinning(overhead, budget * (1 - DUE_SHARE) / overhead->record_ns * room, thinning);
+	*shift = overhead->interval_shift;
+	return true;
 }

@@ -69,16 +69,15 @@ static void format(char *line, size_t size, const struct hi_stream_stats *stats,
 			 hi_format_bytes((double)status->live_bytes, bytes, sizeof(bytes)),
 			 caveat(status->caveats));
 	}
-	const double overhead = stats->target_cpu_ns ? 100.0 * (double)stats->payload_cpu_ns /
-							       (double)stats->target_cpu_ns
-						     : 0;
-	snprintf(
-		line, size,
-		"heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of its CPU time",
-		elapsed, duration_ns ? " of " : "", whole, (unsigned long long)stats->samples, live,
-		(unsigned long long)(stats->dropped_allocs + stats->dropped_frees +
-				     stats->live_set_full),
-		overhead);
+	const double overhead =
+		stats->time_ns ? 100.0 * (double)stats->payload_cpu_ns / (double)stats->time_ns : 0;
+	snprintf(line, size,
+		 "heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of a CPU",
+		 elapsed, duration_ns ? " of " : "", whole, (unsigned long long)stats->samples,
+		 live,
+		 (unsigned long long)(stats->dropped_allocs + stats->dropped_frees +
+				      stats->live_set_full),
+		 overhead);
 }
 
 /*

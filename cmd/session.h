@@ -31,7 +31,9 @@
 struct session_options {
 	pid_t pid;
 	uint64_t duration_s; /* 0 = until stopped */
-	uint64_t interval;   /* mean bytes between samples; 1 = every allocation */
+	/* mean bytes between samples; 1 = every allocation; with a budget it is the finest */
+	uint64_t interval;
+	uint32_t interval_shift; /* with a budget: the session begins with interval << this */
 	/* share of the target's CPU time that the payload may use, in millionths; 0 = no limit */
 	uint32_t budget_ppm;
 	uint64_t live_max; /* number of live samples to have room for; 0 = what fits the interval */
@@ -41,6 +43,10 @@ struct session_options {
 	const char *prefix; /* of the file names; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	enum hi_hook hook;
+	bool json; /* the answer goes to standard output, as JSON; all else to standard error */
+	bool until_sure;    /* the session ends as soon as it is firm that something grows */
+	bool fail_if_grows; /* HI_EXIT_ABOVE if something grows, HI_EXIT_UNSURE if that is not known
+			     */
 	bool quiet, verbose;
 };
 

@@ -26,6 +26,7 @@ static bool records_all_frees(const struct session_options *options)
 int session_check_target(struct session *session)
 {
 	const struct arena_plan plan = {.interval = session->options->interval,
+					.adapts = session->options->budget_ppm != 0,
 					.live_max = session->options->live_max,
 					.records_all_frees = records_all_frees(session->options)};
 	struct preflight_program program;
@@ -134,6 +135,8 @@ int session_begin(struct session *session)
 	const struct session_options *asked = session->options;
 	const struct attach_options options = {
 		.interval = asked->interval,
+		.adapts = asked->budget_ppm != 0,
+		.begin = asked->interval_shift,
 		.live_max = asked->live_max,
 		/*
 		 * If every block is a sample for the whole session, the target needs no live set:
@@ -170,7 +173,13 @@ int session_begin(struct session *session)
 		err = pump_connect_stacks(&session->pump, attachment->arena.stacks,
 					  attachment->arena.stacks_size);
 	(void)!proc_cpu_time(attachment->pid, &session->cpu_before_ns);
-	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval);
+	session->own_before_ns = sink_cpu_ns(&session->sink);
+	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval,
+		      session->options->interval_shift, attachment->control->shift_max);
+	session->interval_shift = session->options->interval_shift;
+	if (!err && session->interval_shift)
+		err = pump_interval(&session->pump,
+				    session->options->interval << session->interval_shift);
 	if (session->options->verbose)
 		describe_session(session);
 	warn_unhooked(session);

@@ -9,6 +9,7 @@
 
 #include "detach.h"
 #include "hi_exit.h"
+#include "plain_text.h"
 #include "session_loop.h"
 #include "session_signals.h"
 
@@ -52,16 +53,71 @@ static int drain(struct session *session, enum hi_stream_end_reason reason,
 	return err ? err : ended ? ended : drained;
 }
 
+/* The answer of the analyzer, completed by what it does not know: names of files. */
+static void print_json(const struct session *session)
+{
+	const struct sink *sink = &session->sink;
+
+	if (sink->answer && *sink->answer)
+		fputs(sink->answer, stdout);
+	else
+		fputs("{\"verdict\":\"cannot tell\",\"rows\":[]", stdout);
+	if (sink->is_written) {
+		char next[sizeof(sink->outputs.heap_path) + sizeof("heapinject report  --leaks")];
+		snprintf(next, sizeof(next), "heapinject report %s --leaks",
+			 sink->outputs.heap_path);
+		fputs(",\"files\":[", stdout);
+		plain_text_json(stdout, sink->outputs.heap_path);
+		fputc(',', stdout);
+		plain_text_json(stdout, sink->outputs.pprof_path);
+		fputs("],\"next\":", stdout);
+		plain_text_json(stdout, next);
+	}
+	fputs("}\n", stdout);
+	fflush(stdout);
+}
+
+/* For --fail-if-grows: the exit code by the verdict, with which the answer begins. */
+static int exit_code_of(const char *answer)
+{
+	static const char before[] = "{\"verdict\":\"";
+	static const char *const growth[] = {"grows\"", "probably grows\""};
+	static const char unknown[] = "cannot tell";
+	if (!answer || strncmp(answer, before, strlen(before)) != 0)
+		return HI_EXIT_UNSURE;
+	answer += strlen(before);
+	for (size_t i = 0; i < sizeof(growth) / sizeof(*growth); i++)
+		if (!strncmp(answer, growth[i], strlen(growth[i])))
+			return HI_EXIT_ABOVE;
+	return strncmp(answer, unknown, strlen(unknown)) ? HI_EXIT_OK : HI_EXIT_UNSURE;
+}
+
+/* What profiling has cost while the process was attached to. The files come after that. */
+static void print_overhead(const struct session *session, FILE *out)
+{
+	const struct hi_stream_stats *stats = &session->stats;
+	const double window_ns = (double)stats->time_ns, payload_ns = (double)stats->payload_cpu_ns,
+		     own_ns = (double)session->own_ns;
+	if (window_ns <= 0)
+		return;
+	fprintf(out, "Overhead: %.2f%% of a CPU in the process", 100 * payload_ns / window_ns);
+	if (stats->target_cpu_ns)
+		fprintf(out, " (%.2f%% of its CPU time)",
+			100 * payload_ns / (double)stats->target_cpu_ns);
+	fprintf(out, ", %.2f%% of a CPU beside it\n", 100 * own_ns / window_ns);
+}
+
 static int report(struct session *session, const struct receipt *receipt)
 {
-	FILE *out = session->sink.streams ? stderr : stdout;
+	FILE *out = session->sink.streams || session->options->json ? stderr : stdout;
 	const int exit_code = sink_finish(&session->sink, out);
+	print_overhead(session, out);
 	receipt_print(receipt, out);
 	if ((fflush(out) || ferror(out)) && out != stderr)
 		receipt_print(receipt, stderr);
 	dumps_close(&session->dumps);
 	if (session->sink.is_written)
-		fprintf(out, "Look at it with: heapinject report %s --text\n",
+		fprintf(out, "Look at it with: heapinject report %s --leaks, or --text\n",
 			session->sink.outputs.heap_path);
 	if (session->sink.is_written && session->dumps.first_path[0])
 		fprintf(out,
@@ -70,6 +126,8 @@ static int report(struct session *session, const struct receipt *receipt)
 			session->dumps.written, session->dumps.first_path,
 			session->sink.outputs.heap_path);
 	fflush(out);
+	if (session->options->json)
+		print_json(session);
 	return exit_code;
 }
 
@@ -116,6 +174,8 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	int exit_code = report(session, &receipt);
 	if (detached || drained || reason == HI_STREAM_END_ERROR)
 		exit_code = HI_EXIT_FAILED;
+	if (exit_code == HI_EXIT_OK && session->options->fail_if_grows)
+		exit_code = exit_code_of(session->sink.answer);
 	answer_client(session, &receipt, exit_code);
 	return exit_code;
 }

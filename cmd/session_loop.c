@@ -9,10 +9,22 @@
 
 #include "attach_entries.h"
 #include "stats.h"
+#include "thread_table.h"
 #include "watch.h"
 
 #define ROUND_MS 5
 #define STATS_EVERY_NS 250000000ull
+/* at first, while the interval is far from the one that fits */
+#define SETTLING_NS 1000000000ull
+/* how long the answer must have been the same, and how long a session takes at least */
+#define SURE_NS 5000000000ull
+/* what counting a free takes, and what all of them may, of the budget */
+#define FREE_NS 100
+#define FREES_SHARE 0.15
+#define FREES_EVERY_S 1.0
+#define LIMIT_EVERY_NS 2000000000ull /* limits are several files */
+#define SURE_FIRST_NS 15000000000ull
+#define SETTLING_EVERY_NS 50000000ull
 /* a second of uninterrupted dlopen; after that a wrong name is better than a full ring */
 #define LOADER_BUSY_ROUNDS 200
 
@@ -22,27 +34,83 @@ int session_send_memory(struct session *session)
 	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status) ||
 	    !status.writable_bytes)
 		return 0;
-	return pump_memory(&session->pump, &status, session->attachment.control->state.size);
+	const uint64_t now_ns = pump_now_ns(&session->pump);
+	if (now_ns >= session->limit_ns + LIMIT_EVERY_NS || !session->limit_ns) {
+		session->limit_ns = now_ns;
+		session->limit = memory_limit_of(session->attachment.pid, session->attachment.tid);
+	}
+	return pump_memory(&session->pump, &status, &session->limit,
+			   session->attachment.control->state.size);
 }
 
-/* Writes the record first: the payload may draw with the new mean from the next instruction on. */
-static void change_interval(struct session *session)
+/*
+ * Writes the record first: the payload may draw with the new mean from the next instruction on. A
+ * coarser interval takes effect by itself, as the countdowns run out.
+ */
+static void change_interval(struct session *session, uint32_t before, uint32_t interval_shift)
 {
-	const uint32_t interval_shift = session->overhead.interval_shift;
+	const struct attachment *attachment = &session->attachment;
 	(void)!pump_interval(&session->pump, session->options->interval << interval_shift);
-	__atomic_store_n(&session->attachment.arena.shared->interval_shift, interval_shift,
+	session->interval_shift = interval_shift;
+	__atomic_store_n(&attachment->arena.shared->interval_shift, interval_shift,
 			 __ATOMIC_RELAXED);
+	if (interval_shift < before)
+		(void)!thread_table_renew(
+			&attachment->memory,
+			arena_state(attachment->control) +
+				arena_state_layout(attachment->control).thread_slots,
+			interval_shift);
+}
+
+static void keep_budget(struct session *session, const struct hi_stream_stats *stats)
+{
+	struct hi_control *shared = session->attachment.arena.shared;
+	session->own_ns = sink_cpu_ns(&session->sink) - session->own_before_ns;
+	const struct overhead_figures now = {
+		.time_ns = stats->time_ns,
+		.target_ns = stats->target_cpu_ns,
+		.payload_ns = stats->payload_cpu_ns,
+		.own_ns = session->own_ns,
+		.samples = stats->samples,
+		.live = stats->samples > stats->frees ? stats->samples - stats->frees : 0,
+	};
+	const uint32_t before = __atomic_load_n(&shared->interval_shift, __ATOMIC_RELAXED);
+	uint32_t interval_shift = before;
+	/* the payload may have changed it, too */
+	if (overhead_step(&session->overhead, &now, &shared->thinning, &interval_shift) &&
+	    (interval_shift != before || interval_shift != session->interval_shift))
+		change_interval(session, before, interval_shift);
+}
+
+/*
+ * Writes the frees of unsampled blocks. If counting them takes more than its part of the budget,
+ * half as many are counted from now on.
+ */
+static void count_frees(struct session *session, uint64_t now_ns)
+{
+	struct hi_unsampled_frees *counted = &session->attachment.arena.shared->unsampled_frees;
+	const double seconds = (double)(now_ns - session->frees_ns) / SECOND_NS;
+	const uint64_t homes = 1ull << session->attachment.control->occupancy_bits;
+	__atomic_store_n(&counted->recent, 0, __ATOMIC_RELAXED);
+	if (!session->options->budget_ppm || seconds < FREES_EVERY_S)
+		return;
+	session->frees_ns = now_ns;
+	const double taken = (double)unsampled_frees_take(&session->frees, counted, homes);
+	(void)!pump_unsampled_frees(&session->pump, &session->frees);
+	if (taken * FREE_NS > FREES_SHARE * seconds * overhead_budget(&session->overhead))
+		__atomic_store_n(&counted->sentinels, counted->sentinels / 2, __ATOMIC_RELAXED);
 }
 
 void session_send_stats(struct session *session)
 {
 	struct hi_stream_stats stats =
 		stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
+	session->stats = stats;
 	(void)!session_send_memory(session);
 	(void)!pump_stats(&session->pump, &stats);
 	(void)!pump_threads(&session->pump);
-	if (overhead_step(&session->overhead, &stats))
-		change_interval(session);
+	keep_budget(session, &stats);
+	count_frees(session, stats.time_ns);
 	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL,
@@ -68,6 +136,19 @@ static bool is_time_over(const struct session *session, uint64_t now_ns)
 }
 
 /*
+ * For --until-sure: whether the analyzer has said for a while that something grows. It allows for
+ * looking many times.
+ */
+static bool is_sure(struct session *session, uint64_t now_ns)
+{
+	if (!session->has_status || session->status.verdict != HI_ANALYZER_GROWS)
+		session->sure_ns = 0;
+	else if (!session->sure_ns)
+		session->sure_ns = now_ns;
+	return session->sure_ns && now_ns - session->sure_ns >= SURE_NS && now_ns >= SURE_FIRST_NS;
+}
+
+/*
  * One round: stores the heartbeat, looks for loaded objects, reads the samples. Returns 0, or a
  * reason to stop.
  */
@@ -84,11 +165,14 @@ static int work(struct session *session)
 	session->busy_rounds = 0;
 	err = pump_round(&session->pump, false);
 	const uint64_t now_ns = pump_now_ns(&session->pump);
-	if (now_ns - session->stats_ns >= STATS_EVERY_NS) {
+	if (now_ns - session->stats_ns >=
+	    (now_ns < SETTLING_NS ? SETTLING_EVERY_NS : STATS_EVERY_NS)) {
 		session->stats_ns = now_ns;
 		session_send_stats(session);
 	}
 	dumps_look(&session->dumps);
+	if (session->options->until_sure && is_sure(session, now_ns))
+		return HI_STREAM_END_DURATION;
 	if (!is_time_over(session, now_ns) && dumps_is_due(&session->dumps, now_ns))
 		begin_dump(session);
 	return err ? HI_STREAM_END_ERROR : 0;

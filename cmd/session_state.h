@@ -13,6 +13,7 @@
 #include "control_socket.h"
 #include "dumps.h"
 #include "hi_analyzer.h"
+#include "memory_limit.h"
 #include "overhead.h"
 #include "preflight.h"
 #include "progress.h"
@@ -37,7 +38,15 @@ struct session {
 	/* connection of the client that asked for the detach and waits for the answer; -1 = none */
 	int client;
 	int signal_fd;
-	uint64_t stats_ns, cpu_before_ns, busy_rounds;
+	struct unsampled_frees frees;
+	uint64_t frees_ns;         /* when they were written last */
+	struct memory_limit limit; /* as of limit_ns */
+	uint64_t limit_ns;
+	uint32_t interval_shift; /* of the last INTERVAL record */
+	uint64_t sure_ns;        /* since when the answer is that something grows; 0 = it is not */
+	uint64_t own_ns;         /* CPU time of injector and analyzer since then */
+	struct hi_stream_stats stats; /* as of stats_ns */
+	uint64_t stats_ns, cpu_before_ns, own_before_ns, busy_rounds;
 };
 
 #endif

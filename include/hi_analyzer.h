@@ -26,6 +26,8 @@ enum hi_caveat {
 	HI_CAVEATS,
 };
 
+#define HI_ANALYZER_GROWS 1u /* it is certain that something grows */
+
 /*
  * The status that the analyzer child sends to the injector after every STATS record, for the
  * progress line: one such struct per write on status_fd.
@@ -37,19 +39,24 @@ struct hi_analyzer_status {
 	uint64_t live_objects; /* estimated */
 	uint64_t bad_records;
 	uint32_t caveats; /* 1 << enum hi_caveat */
-	uint32_t reserved;
+	uint32_t verdict; /* HI_ANALYZER_GROWS, or another one */
+	int64_t slope;    /* bytes per second of all that grows, if the verdict is that it does */
 };
+
+/* Separates the summary, which is text, from the answer for programs, an object in JSON. */
+#define HI_ANALYZER_ANSWER '\f'
 
 /*
  * Reads a record stream from stream_fd until its end (or the first damage), writes the gperftools
  * heap profile to heap_fd and the gzipped pprof profile to pprof_fd (each ignored if negative),
- * then prints the totals (about three lines) to summary_fd. status_fd: see above; negative = none.
- * Writes to status_fd never block and may be lost. At a DUMP record the analyzer asks over ask_fd
- * for two more files, and writes the profile as it is at that point into these. It continues to
- * read the stream meanwhile. The analyzer reads symbols at each dump and at the end, from files for
- * which it asks over ask_fd (hi_files.h). With ask_fd = 0 it opens them itself, by the open paths
- * of the stream's modules, and makes no dumps. Returns an exit code (hi_exit.h). Owns none of the
- * descriptors. Not thread-safe; call in a child process.
+ * then prints to summary_fd: what grows, the totals (about three lines), and the answer for
+ * programs: HI_ANALYZER_ANSWER and an object without its closing brace. status_fd: see above;
+ * negative = none. Writes to status_fd never block and may be lost. At a DUMP record the analyzer
+ * asks over ask_fd for two more files, and writes the profile as it is at that point into these. It
+ * continues to read the stream meanwhile. The analyzer reads symbols at each dump and at the end,
+ * from files for which it asks over ask_fd (hi_files.h). With ask_fd = 0 it opens them itself, by
+ * the open paths of the stream's modules, and makes no dumps. Returns an exit code (hi_exit.h).
+ * Owns none of the descriptors. Not thread-safe; call in a child process.
  */
 struct hi_analyzer_outputs {
 	int stream_fd;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hi_interval.h - the sampling interval: how many bytes lie between two samples on average. The
- * default, and the values at which sampling, or what is made of the samples, changes its ways.
+ * hi_interval.h - the sampling interval: how many bytes lie between two samples on average. It is
+ * fixed, or adapts to what sampling may cost. The values with which it begins, and at which
+ * sampling, or what is made of the samples, changes its ways.
  */
 #ifndef HI_INTERVAL_H
 #define HI_INTERVAL_H
@@ -20,9 +21,13 @@ enum hi_interval {
 	HI_INTERVAL_DENSE_MAX = 1024,
 	/* From this on, samples are rare, and the smallest sizes suffice. */
 	HI_INTERVAL_SPARSE = 256 << 10,
-	HI_INTERVAL_DEFAULT = 512 << 10,
+	/* The sizes that fit this one are used where the interval adapts. */
+	HI_INTERVAL_ADAPTED = 16 << 10,
+	/* Of `--sample auto` the finest interval is HI_INTERVAL_EXACT, and the first is that <<
+	   this. */
+	HI_INTERVAL_AUTO_SHIFT = 15,
+	/* Where neither an interval nor a budget is asked for. */
+	HI_INTERVAL_FIXED = 512 << 10,
 };
-#define HI_INTERVAL_DEFAULT_TEXT "512K" /* HI_INTERVAL_DEFAULT, as people write it */
-_Static_assert(HI_INTERVAL_DEFAULT == 512 << 10, "HI_INTERVAL_DEFAULT_TEXT");
 
 #endif

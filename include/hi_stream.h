@@ -31,7 +31,8 @@
 #include <stdint.h>
 
 #define HI_STREAM_MAGIC 0x314d415254534948ull /* "HISTRAM1" */
-#define HI_STREAM_VERSION 4u
+#define HI_STREAM_VERSION 5u
+#define HI_STREAM_VERSION_OLDEST 4u /* its MEMORY records end after writable_bytes */
 #define HI_STREAM_RECORD_MAX (8u << 20)
 #define HI_STREAM_BUILD_ID_MAX 32u
 
@@ -57,6 +58,7 @@ enum hi_stream_type {
 	HI_STREAM_MEMORY = 15,
 	HI_STREAM_UNHOOKED = 16,
 	HI_STREAM_PROCESS = 17,
+	HI_STREAM_UNSAMPLED_FREES = 18,
 };
 
 struct hi_stream_record {
@@ -264,6 +266,33 @@ struct hi_stream_memory {
 	uint64_t anonymous_bytes; /* anonymous memory, resident or swapped */
 	/* private writable mappings, touched or not; all blocks of a heap lie in these */
 	uint64_t writable_bytes;
+	uint64_t resident_bytes; /* anonymous memory, files and shared memory */
+	/*
+	 * The nearest limit, and what counts towards it now: of a cgroup, or of the process. 0 = no
+	 * limit is known.
+	 */
+	uint64_t limit_bytes, limited_bytes;
+};
+
+/*
+ * Frees of blocks that were no samples, since the start of the session: the estimates of what was
+ * freed, by classes of usable sizes, and how many frees they rest on. Variable part: struct
+ * hi_stream_frees, `classes` times, with ascending classes. Written about once a second where it is
+ * known.
+ */
+struct hi_stream_unsampled_frees {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint32_t classes;
+	uint32_t reserved;
+	/* share of the frees that are looked at now, in millionths; of a size that none was seen of
+	 */
+	uint64_t share_ppm;
+};
+struct hi_stream_frees {
+	uint32_t size_class; /* hi_size_class() of hi_wire.h */
+	uint32_t seen;       /* frees that were looked at */
+	uint64_t count, bytes;
 };
 
 /*
@@ -340,7 +369,9 @@ _Static_assert(sizeof(struct hi_stream_events) == 32, "stream events");
 _Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
 _Static_assert(sizeof(struct hi_stream_stats) == 96, "stream stats");
 _Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
-_Static_assert(sizeof(struct hi_stream_memory) == 32, "stream memory");
+_Static_assert(sizeof(struct hi_stream_memory) == 56, "stream memory");
+_Static_assert(sizeof(struct hi_stream_unsampled_frees) == 32, "stream unsampled frees");
+_Static_assert(sizeof(struct hi_stream_frees) == 24, "stream frees");
 _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
 _Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
 

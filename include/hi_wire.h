@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 13u
+#define HI_WIRE_VERSION 14u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
 
@@ -154,7 +154,12 @@ struct hi_gate_words {
 	uint64_t plain;
 	/* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
 	uint64_t new_handler;
-	uint64_t reserved[6];
+	/*
+	 * 144: usable_size, if it may also be called by a thread that is about to free the block; 0
+	 * = it may not
+	 */
+	uint64_t freed_size;
+	uint64_t reserved[5];
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* the last entry, see restore_at */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE,
@@ -397,9 +402,10 @@ struct hi_store {
 /*
  * Head of the state. The injector fills it, and sets `armed` last. The payload clears `armed` for
  * good when the injector has been silent for control->deadman_cycles. Layout of the state: this
- * head (two pages), the thread table, the occupancy bytes, the buckets, the scratches, the rules,
- * the interned stacks, the nodes of the stack trie, and the links to them. Each part starts on a
- * page boundary. All addresses are addresses in the target, all sizes are in bytes.
+ * head (two pages), the thread table, the occupancy bytes, the sentinels' bits, the buckets, the
+ * scratches, the rules, the interned stacks, the nodes of the stack trie, and the links to them.
+ * Each part starts on a page boundary. All addresses are addresses in the target, all sizes are in
+ * bytes.
  */
 struct hi_state {
 	uint64_t control; /*  0 */
@@ -453,6 +459,11 @@ struct hi_state {
 	 * (payload/arch)
 	 */
 	uint64_t fast_clock;
+	/*
+	 * address of one bit for each occupancy byte: 1 = it is no sentinel any more. 0 = there
+	 * never were sentinels
+	 */
+	uint64_t no_sentinel;
 	/* the list for hi_store_words */
 	struct hi_store store[HI_STORES] __attribute__((aligned(512)));
 	/* the stack on which hi_store_words runs */
@@ -712,6 +723,71 @@ struct hi_part {
 };
 
 #define HI_INTERVAL_SHIFT_MAX 40u
+
+/*
+ * Thinning: which of the allocations that are due are recorded. Programs make most of their
+ * allocations at a few places, and a sample costs a hundred times as much as finding out that it is
+ * not wanted. So an allocation that is due belongs to one of HI_THINNING_KEYS, by the address that
+ * called the allocator, the logarithm of its size, and the depth of its stack. Of a key with shift
+ * k one point in 2^k is kept: its samples are as if drawn with a mean of the interval << k, and
+ * their records say so (interval_shift is the sum of both). Keys that share an index are thinned
+ * alike, which is as right.
+ *
+ * The payload counts in due[] what was due; the injector reads the counts, sets shift[], and stores
+ * 0 to due[]. The counts are not exact: threads add without a lock. Between two visits of the
+ * injector the payload itself thins a key further, by one for each doubling of due[] beyond
+ * HI_THINNING_FREE. What thins an allocation was known before it was due, so no sample is biased.
+ *
+ * A mean of 2 to HI_THINNING_MEAN_MIN - 1 bytes is not thinned (payload/sample.h). Means jump from
+ * 1 to at least that.
+ *
+ * Finding out has a cost, too. An idle program, of which every allocation is due, may begin to
+ * allocate millions of times a second. So at every HI_THINNING_BRAKE counts of a key the payload
+ * raises interval_shift by HI_THINNING_BRAKE_SHIFT.
+ */
+#define HI_THINNING_BITS 10u
+#define HI_THINNING_KEYS (1u << HI_THINNING_BITS)
+#define HI_THINNING_FREE 256u
+#define HI_THINNING_SHIFT_MIN 6u
+#define HI_THINNING_MEAN_MIN (1u << HI_THINNING_SHIFT_MIN)
+#define HI_THINNING_BRAKE 8192u
+#define HI_THINNING_BRAKE_SHIFT 3u
+struct hi_thinning {
+	uint32_t due[HI_THINNING_KEYS];
+	uint8_t shift[HI_THINNING_KEYS]; /* <= HI_INTERVAL_SHIFT_MAX */
+};
+
+/*
+ * Frees of blocks that are no samples, some of them: of blocks from before the session, mostly,
+ * where samples are taken often. They show whether what is allocated takes the place of what is
+ * freed. Each occupancy byte begins with a count of 1 that belongs to no sample: it is a sentinel,
+ * and the gate sends every free with that home to the hook. The first `sentinels` bytes keep that
+ * count. When the payload meets another one, it takes the 1 away, and sets its bit in
+ * hi_state.no_sentinel. So a free is counted with the probability sentinels / (occupancy_mask + 1),
+ * by its address. The injector lowers `sentinels` if that costs too much, and at every
+ * HI_SENTINEL_BRAKE counts between two visits of the injector the payload halves it, to
+ * HI_SENTINELS_MIN at least. Only where the interval adapts, and where the allocator says how large
+ * a block is.
+ *
+ * Sizes are usable sizes, by classes: 4 for each doubling.
+ */
+#define HI_SIZE_CLASSES 128u
+#define HI_SENTINEL_BRAKE 1024u
+#define HI_SENTINELS_MIN 4096u
+struct hi_unsampled_frees {
+	uint32_t sentinels;              /* <= number of occupancy bytes */
+	uint32_t recent;                 /* counted since the injector stored 0; not exact */
+	uint64_t count[HI_SIZE_CLASSES]; /* since the beginning; atomic add */
+	uint64_t bytes[HI_SIZE_CLASSES];
+};
+static inline uint32_t hi_size_class(uint64_t bytes)
+{
+	const uint32_t log = bytes < 4 ? 2 : 63u - (uint32_t)__builtin_clzll(bytes);
+	const uint32_t size_class = (log - 2) * 4 + (uint32_t)(bytes >> (log - 2) & 3);
+
+	return size_class < HI_SIZE_CLASSES ? size_class : HI_SIZE_CLASSES - 1;
+}
+
 #define HI_CODE_RANGES_MAX 4u
 #define HI_CODE_BYTES_MAX (4u << 20) /* bytes of all ranges together */
 /* pages with one jump each: a function's entry leads there if it cannot reach the gate directly */
@@ -793,10 +869,20 @@ struct hi_control {
 	uint64_t main_stack;
 	uint32_t current_regions;   /* index into regions[] */
 	uint32_t current_directory; /* index into directory[] */
-	/* new countdowns are drawn with a mean of interval << this; <= HI_INTERVAL_SHIFT_MAX */
+	/*
+	 * New countdowns are drawn with a mean of interval << this; <= HI_INTERVAL_SHIFT_MAX. The
+	 * injector sets it; the payload raises it if too much is due (HI_THINNING_BRAKE).
+	 */
 	uint32_t interval_shift;
 	uint32_t ring_mask;     /* number of rings - 1: HI_RINGS - 1, or 0 */
 	uint32_t journal_count; /* entries in use, including RESTORED ones */
+	/*
+	 * the largest shift of an interval, thinning included, if the interval adapts to a budget;
+	 * 0 = it is fixed, and nothing is thinned. Constant
+	 */
+	uint32_t shift_max;
+	struct hi_thinning thinning __attribute__((aligned(64)));
+	struct hi_unsampled_frees unsampled_frees __attribute__((aligned(64)));
 	struct hi_counters counters __attribute__((aligned(64)));
 	struct hi_regions regions[2] __attribute__((aligned(64)));
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));

@@ -22,6 +22,11 @@ void hook_scope_disarm(struct hi_state *state, struct hi_gate_words *words)
 	__atomic_store_n(&words->hook, words->original, __ATOMIC_RELAXED);
 }
 
+static uint32_t interval_shift_now(const struct hook_scope *scope)
+{
+	return __atomic_load_n(&hook_scope_control(scope)->interval_shift, __ATOMIC_RELAXED);
+}
+
 void hook_scope_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread)
 {
 	const struct hi_control *control = (const struct hi_control *)state->control;
@@ -142,11 +147,76 @@ static void count_passed(const struct hook_scope *scope, uint64_t size, uint64_t
 	record_add(scope->event.state, &counters->passed_bytes, size + interval);
 }
 
+static uint32_t bit_width(uint64_t value)
+{
+	return value ? 64u - (uint32_t)__builtin_clzll(value) : 0;
+}
+
+/*
+ * The index of an allocation in struct hi_thinning. The distance of the stack pointer from the
+ * thread pointer is the depth of the stack: it distinguishes the callers of a function that
+ * allocates for others, and is the same in all threads of one kind.
+ */
+static uint32_t thinning_key(const struct hook_scope *scope, uint64_t size)
+{
+	const uint64_t depth = (uint64_t)scope->call - scope->event.thread;
+
+	return ((scope->call->return_address ^ depth << 20) * HI_HASH +
+		bit_width(size) * HI_HASH) >>
+	       (64 - HI_THINNING_BITS);
+}
+
+/* Raises interval_shift, unless another thread or the injector changes it at the same time. */
+static void brake(struct hi_control *control)
+{
+	uint32_t old = __atomic_load_n(&control->interval_shift, __ATOMIC_RELAXED);
+	uint32_t raised = old + HI_THINNING_BRAKE_SHIFT;
+
+	if (raised < HI_THINNING_SHIFT_MIN && control->interval <= HI_INTERVAL_EXACT)
+		raised = HI_THINNING_SHIFT_MIN;
+	if (raised <= control->shift_max)
+		__atomic_compare_exchange_n(&control->interval_shift, &old, raised, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Counts an allocation that is due, and returns the shift of its key. */
+static uint32_t thinning_shift(struct hi_control *control, uint32_t key)
+{
+	const uint32_t due = __atomic_load_n(&control->thinning.due[key], __ATOMIC_RELAXED) + 1;
+
+	__atomic_store_n(&control->thinning.due[key], due, __ATOMIC_RELAXED);
+	if (!(due % HI_THINNING_BRAKE))
+		brake(control);
+	return __atomic_load_n(&control->thinning.shift[key], __ATOMIC_RELAXED) +
+	       bit_width(due / HI_THINNING_FREE);
+}
+
+/*
+ * Whether an allocation that is due is recorded, where the interval adapts to a budget. If so, adds
+ * the shift of its key to the event's interval_shift. rest: the bytes after the first point.
+ */
+static bool is_kept(struct hook_scope *scope, uint64_t size, uint64_t rest)
+{
+	struct hi_control *control = hook_scope_control(scope);
+	const uint32_t begun = scope->event.interval_shift, most = control->shift_max;
+	const uint64_t mean = control->interval << (begun & 63);
+	uint32_t shift = thinning_shift(control, thinning_key(scope, size));
+
+	if (begun >= most || (mean > HI_INTERVAL_EXACT && mean < HI_THINNING_MEAN_MIN))
+		return true;
+	if (shift > most - begun)
+		shift = most - begun;
+	scope->event.interval_shift = (uint16_t)(begun + shift);
+	return sample_is_kept(&scope->event.slot->random, mean, shift,
+			      mean <= HI_INTERVAL_EXACT ? size : rest);
+}
+
 bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 {
 	struct hi_thread_slot *slot = scope->event.slot;
 	/* no allocator can serve this size, and the gate may have made the countdown wrong */
 	bool is_absurd = size > SAMPLE_DISTANCE_MAX;
+	uint64_t rest;
 
 	thread_slot_settle(scope->event.state, slot, scope->event.thread);
 	if (!scope->has_slot) {
@@ -154,6 +224,15 @@ bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 			count_passed(scope, size, 0);
 		return false;
 	}
+	/*
+	 * The interval has changed since the countdown was drawn. The gate has not counted this
+	 * call, as the countdown is not over.
+	 */
+	if (slot->countdown > 0 && slot->interval_shift != interval_shift_now(scope))
+		hook_scope_draw(scope->event.state, slot, scope->event.thread);
+	/* if the countdown is over already, the gate has counted this call */
+	rest = slot->countdown > 0 ? (uint64_t)((int64_t)size - slot->countdown)
+				   : (uint64_t)-slot->countdown;
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
 	if (slot->countdown > 0 && !is_absurd) {
@@ -164,12 +243,14 @@ bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 		slot->fast_owner = scope->event.thread;
 		return false;
 	}
-	scope->event.interval_shift = (uint16_t)slot->interval_shift;
+	scope->event.interval_shift = slot->interval_shift;
 	if (!scope->has_place && !is_absurd)
 		count_passed(scope, size,
 			     scope->is_exact ? 0
 					     : hook_scope_control(scope)->interval
 						       << (slot->interval_shift & 63));
 	hook_scope_draw(scope->event.state, slot, scope->event.thread);
-	return !hook_scope_is_inner(scope) && !is_absurd;
+	if (hook_scope_is_inner(scope) || is_absurd)
+		return false;
+	return !hook_scope_control(scope)->shift_max || is_kept(scope, size, rest);
 }

@@ -160,6 +160,12 @@ static inline bool hook_scope_look_at_clock(struct hook_scope *scope)
 	return false;
 }
 
+static inline bool hook_scope_is_exact_now(const struct hi_control *control)
+{
+	return __atomic_load_n(&control->interval, __ATOMIC_RELAXED) <= HI_INTERVAL_EXACT &&
+	       !__atomic_load_n(&control->interval_shift, __ATOMIC_RELAXED);
+}
+
 __attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_scope *scope,
 								   struct hook_call *call)
 {
@@ -174,8 +180,7 @@ __attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_s
 	scope->event.is_alone = slot && thread_slot_is_alone(slot, thread);
 	scope->event.cycles = 0;
 	scope->call = call;
-	scope->is_exact = __atomic_load_n(&hook_scope_control(scope)->interval, __ATOMIC_RELAXED) <=
-			  HI_INTERVAL_EXACT;
+	scope->is_exact = hook_scope_is_exact_now(hook_scope_control(scope));
 	if (!scope->event.is_alone)
 		hook_scope_begin_as_guest(scope);
 	slot = scope->event.slot;
@@ -242,10 +247,9 @@ static inline bool hook_scope_is_inner(const struct hook_scope *scope)
 
 static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t size)
 {
-	const bool has_no_countdown =
-		scope->is_exact && scope->has_slot && scope->has_place &&
-		!scope->event.slot->interval_shift &&
-		!__atomic_load_n(&hook_scope_control(scope)->interval_shift, __ATOMIC_RELAXED);
+	const bool has_no_countdown = scope->is_exact && scope->has_slot && scope->has_place &&
+				      !scope->event.slot->interval_shift &&
+				      !hook_scope_control(scope)->shift_max;
 
 	/* In exact mode no countdown was drawn, and none will be. */
 	if (!has_no_countdown)

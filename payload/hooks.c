@@ -12,6 +12,7 @@
 #include "live_set.h"
 #include "stack_table.h"
 #include "hook_scope.h"
+#include "unsampled_frees.h"
 
 /*
  * While the original ran, the injector may have detached. Or a signal handler may have forked, and
@@ -267,6 +268,8 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	if (!hook_scope_begin(&scope, call))
 		return HOOK_SCOPE_PASS;
 	was_sampled = take_out(&scope, old, &was_recorded);
+	if (!was_sampled)
+		unsampled_frees_look(&scope, old);
 	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!was_sampled && !is_due && kind != REALLOC_BY_REALLOC && !call->words->nests)
 		return hook_scope_pass(&scope);
@@ -324,7 +327,8 @@ struct hook_outcome hook_free(struct hook_call *call)
 	prefetch_block((const struct hi_state *)call->words->state, call->argument[0]);
 	if (!hook_scope_begin(&scope, call))
 		return HOOK_SCOPE_PASS;
-	take_out(&scope, call->argument[0], &recorded);
+	if (!take_out(&scope, call->argument[0], &recorded))
+		unsampled_frees_look(&scope, call->argument[0]);
 	if (!scope.is_exact && scope.has_slot && !scope.is_nested &&
 	    scope.event.slot->countdown < 0)
 		hook_scope_draw(scope.event.state, scope.event.slot, scope.event.thread);

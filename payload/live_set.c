@@ -147,3 +147,8 @@ bool live_set_take(const struct hi_state *state, uint64_t address)
 	}
 	return false;
 }
+
+void live_set_take_sentinel(const struct hi_state *state, uint64_t address)
+{
+	occupancy_add(occupancy_of(state, address), -1);
+}

@@ -68,4 +68,8 @@ static inline bool live_set_remove(const struct hi_state *state, uint64_t addres
 	return !live_set_is_kept(state) || live_set_take(state, address);
 }
 
+/* Takes the count that belongs to no sample away from the home of this address (struct
+ * hi_unsampled_frees). */
+void live_set_take_sentinel(const struct hi_state *state, uint64_t address);
+
 #endif

@@ -61,3 +61,23 @@ int64_t sample_draw(uint64_t *random, uint64_t mean)
 
 	return distance < SAMPLE_DISTANCE_MAX ? (int64_t)distance : SAMPLE_DISTANCE_MAX;
 }
+
+/*
+ * The first point is known by the byte into which it falls, and another point may fall into the
+ * same byte. So the byte is kept with the probability (1 - e^(-1/(mean << shift))) / (1 -
+ * e^(-1/mean)). This is 2^-shift * (1 + (1 - 2^-shift) / (2 * mean)), but for a relative error of 1
+ * / (12 * mean^2).
+ */
+static bool is_first_kept(uint64_t *random, uint64_t mean, uint32_t shift)
+{
+	const uint64_t kept = 1ull << (63 - shift);
+
+	return next_random(random) >> 1 < kept + (kept - (kept >> shift)) / (2 * mean);
+}
+
+bool sample_is_kept(uint64_t *random, uint64_t mean, uint32_t shift, uint64_t rest)
+{
+	if (!shift || (mean > HI_INTERVAL_EXACT && is_first_kept(random, mean, shift)))
+		return true;
+	return (uint64_t)sample_draw(random, mean << shift) <= rest;
+}

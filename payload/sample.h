@@ -11,6 +11,8 @@
 #ifndef PAYLOAD_SAMPLE_H
 #define PAYLOAD_SAMPLE_H
 
+#include <stdbool.h>
+
 #include "hi_wire.h"
 
 /* Start of a generator: any two (thread, cycles) give unrelated sequences. */
@@ -22,5 +24,17 @@ uint64_t sample_seed(uint64_t thread, uint64_t cycles);
  */
 int64_t sample_draw(uint64_t *random, uint64_t mean);
 #define SAMPLE_DISTANCE_MAX (INT64_MAX / 2)
+
+/*
+ * Whether an allocation that is due is kept, where only one point in 2^shift is. The first point
+ * that falls into the block is kept with that probability. If it is not, the points that are kept
+ * in the rest of the block are a Poisson process again, with a mean distance of mean << shift. So
+ * an allocation of s bytes is due and kept with probability exactly 1 - e^(-s/(mean << shift)).
+ *
+ * rest: the bytes of the block after the first point; all of its bytes if mean is 1, where every
+ * allocation is due. mean: 1, or at least HI_THINNING_MEAN_MIN; mean << shift must fit into 63
+ * bits.
+ */
+bool sample_is_kept(uint64_t *random, uint64_t mean, uint32_t shift, uint64_t rest);
 
 #endif

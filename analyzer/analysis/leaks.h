@@ -10,8 +10,8 @@
 #define HI_LEAKS_H
 
 #include "estimate.h"
+#include "row_trend.h"
 #include "stack_text.h"
-#include "trend.h"
 
 /*
  * How long the young end of the window (the tail) is: `ns` nanoseconds, or if that is 0 the
@@ -39,8 +39,8 @@ struct leaks {
 	struct estimate bytes, objects;                 /* of all stacks */
 	struct estimate growing_bytes, growing_objects; /* of the growing stacks */
 	double window_ns, tail_ns;
-	struct trend_slices slices; /* slices without values */
-	size_t unknown_rows;        /* rows that have samples in use of unknown age */
+	struct row_trend begin; /* the sum of no rows */
+	size_t unknown_rows;    /* rows that have samples in use of unknown age */
 	size_t known_rows;
 	bool is_unsure; /* the profile's caveats withhold verdicts and slopes */
 };

@@ -127,6 +127,46 @@ static int read_change(const char *text, struct profile_meta *meta)
 	return 0;
 }
 
+/* "TIME-NS ANONYMOUS RESIDENT SEEN" */
+static int read_moment(const char *text, struct profile_meta *meta)
+{
+	struct profile_moment moment;
+
+	if (!scan_number(&text, 10, &moment.time_ns) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &moment.anonymous) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &moment.resident) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &moment.seen) || *text)
+		return -EINVAL;
+	profile_add_moment(meta, &moment);
+	return 0;
+}
+
+/* "CLASS SEEN COUNT BYTES" */
+static int read_freed(const char *text, struct profile_meta *meta)
+{
+	struct profile_freed freed;
+	uint64_t size_class;
+
+	if (!scan_number(&text, 10, &size_class) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &freed.seen) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &freed.count) || !scan_char(&text, ' ') ||
+	    !scan_number(&text, 10, &freed.bytes) || *text || size_class >= HI_SIZE_CLASSES)
+		return -EINVAL;
+	meta->unsampled_freed[size_class] = freed;
+	return 0;
+}
+
+/* Millionths. */
+static int read_frees_share(const char *text, struct profile_meta *meta)
+{
+	uint64_t share;
+
+	if (!scan_number(&text, 10, &share) || *text || share > 1000000)
+		return -EINVAL;
+	meta->frees_share = (double)share / 1e6;
+	return 0;
+}
+
 int heapfile_read_comment(char *text, struct profile *profile)
 {
 	char *value = text;
@@ -142,6 +182,12 @@ int heapfile_read_comment(char *text, struct profile *profile)
 		return read_module(value, profile);
 	if (strcmp(key, "symbol") == 0)
 		return read_symbol(value, profile);
+	if (strcmp(key, HEAPFILE_FREED_KEY) == 0)
+		return read_freed(value, &profile->meta);
+	if (strcmp(key, HEAPFILE_FREES_SHARE_KEY) == 0)
+		return read_frees_share(value, &profile->meta);
+	if (strcmp(key, HEAPFILE_MEMORY_KEY) == 0)
+		return read_moment(value, &profile->meta);
 	if (strcmp(key, "interval") == 0)
 		return read_change(value, &profile->meta);
 	if (strcmp(key, HEAPFILE_CAVEAT_KEY) == 0)

@@ -15,6 +15,9 @@
 #define HEAPFILE_MAPS "MAPPED_LIBRARIES:"
 #define HEAPFILE_ROW "# row " /* more figures of the stack line that follows */
 #define HEAPFILE_CAVEAT_KEY "caveat"
+#define HEAPFILE_MEMORY_KEY "memory"         /* the process at one moment */
+#define HEAPFILE_FREED_KEY "unsampled_freed" /* of one class of sizes */
+#define HEAPFILE_FREES_SHARE_KEY "unsampled_frees_share_ppm"
 #define HEAPFILE_UNKNOWN "??"
 
 /*

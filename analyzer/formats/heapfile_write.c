@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "estimate.h"
 #include "heapfile.h"
 #include "heapfile_text.h"
 #include "hi_path.h"
@@ -23,35 +24,61 @@
 #define MAPS_LINE_MAX 16384u
 
 /*
- * The row as other readers should see it. They weight all rows by the nominal interval. So a row
- * that was drawn with another interval shows as many samples as would stand, at the nominal
- * interval, for the same number of objects (what jemalloc calls the pre-image of a count), to the
- * nearest whole number. heapinject reads the true figures from the comment before the line.
+ * Rounds to whole numbers, and carries what that takes away or adds over to the next row, so that
+ * totals are right to one.
  */
-static struct profile_row seen_by_others(const struct profile_row *row, uint64_t nominal)
+struct carry {
+	double inuse_count, inuse_bytes, gone_count, gone_bytes; /* gone: allocated, not in use */
+};
+
+static uint64_t carry_round(double *carry, double value, double least)
 {
-	const double size =
-		row->alloc_count ? (double)row->alloc_bytes / (double)row->alloc_count : 0;
+	const double rounded = fmin(fmax(round(value + *carry), least), COUNT_MAX / 2);
+
+	*carry += value - rounded;
+	return (uint64_t)rounded;
+}
+
+/*
+ * The row as other readers should see it, which know one interval per file. Where all samples were
+ * drawn with one interval, they weight the counts themselves. Otherwise the file says that every
+ * allocation was counted, and has the estimates. heapinject reads the true figures from the comment
+ * before the line.
+ */
+static struct profile_row seen_by_others(const struct profile_row *row, uint64_t nominal,
+					 struct carry *carry)
+{
 	struct profile_row seen = *row;
 
-	if (row->key.interval == nominal || size <= 0)
+	if (row->key.interval == nominal)
 		return seen;
-	const double all = nominal <= 1 ? 1 : -expm1(-size / (double)nominal),
-		     ours = row->key.interval <= HI_INTERVAL_EXACT
-				    ? 1
-				    : -expm1(-size / (double)row->key.interval);
+	const struct estimate inuse_count = estimate_row(row->inuse_count, row->inuse_bytes,
+							 row->key.interval, INUSE_OBJECTS),
+			      inuse_bytes = estimate_row(row->inuse_count, row->inuse_bytes,
+							 row->key.interval, INUSE_SPACE),
+			      alloc_count = estimate_row(row->alloc_count, row->alloc_bytes,
+							 row->key.interval, ALLOC_OBJECTS),
+			      alloc_bytes = estimate_row(row->alloc_count, row->alloc_bytes,
+							 row->key.interval, ALLOC_SPACE);
+	const double one = row->inuse_count ? 1 : 0;
+
+	seen.inuse_count = carry_round(&carry->inuse_count, inuse_count.value, one);
+	seen.inuse_bytes = carry_round(&carry->inuse_bytes, inuse_bytes.value, 0);
 	seen.alloc_count =
-		(uint64_t)fmin(fmax(round((double)row->alloc_count * all / ours), 1), COUNT_MAX);
-	seen.inuse_count = (uint64_t)fmin(round((double)row->inuse_count * all / ours),
-					  (double)seen.alloc_count);
-	seen.alloc_bytes = (uint64_t)fmin(round((double)seen.alloc_count * size), COUNT_MAX);
-	seen.inuse_bytes =
-		row->inuse_count
-			? (uint64_t)fmin(round((double)seen.inuse_count * (double)row->inuse_bytes /
-					       (double)row->inuse_count),
-					 COUNT_MAX)
-			: 0;
+		seen.inuse_count +
+		carry_round(&carry->gone_count, alloc_count.value - inuse_count.value, 1 - one);
+	seen.alloc_bytes = seen.inuse_bytes + carry_round(&carry->gone_bytes,
+							  alloc_bytes.value - inuse_bytes.value, 0);
 	return seen;
+}
+
+/* The interval that the file states: 1 if not all samples were drawn with the same one. */
+static uint64_t nominal_interval(const struct profile *profile)
+{
+	uint64_t finest, coarsest;
+
+	profile_intervals(profile, &finest, &coarsest);
+	return finest == coarsest && finest ? finest : 1;
 }
 
 /* If a source counts only what is in use, the row gets the same counts for what was allocated. */
@@ -122,12 +149,17 @@ static void write_bucket(const struct profile_row *row, FILE *out)
  */
 static void write_header(const struct profile *profile, FILE *out)
 {
+	const uint64_t nominal = nominal_interval(profile);
 	struct profile_row total = {0};
+	struct carry carry = {0};
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct profile_row row = whole_row(&profile->row[i]),
-					 seen = seen_by_others(&row, profile->meta.interval);
+		const struct profile_row row = whole_row(&profile->row[i]);
+		struct profile_row seen;
 
+		if (!row.alloc_count)
+			continue;
+		seen = seen_by_others(&row, nominal, &carry);
 		total.inuse_count = heapfile_sum(total.inuse_count, seen.inuse_count);
 		total.inuse_bytes = heapfile_sum(total.inuse_bytes, seen.inuse_bytes);
 		total.alloc_count = heapfile_sum(total.alloc_count, seen.alloc_count);
@@ -137,7 +169,7 @@ static void write_header(const struct profile *profile, FILE *out)
 		total.alloc_count++;
 	fputs("heap profile: ", out);
 	write_bucket(&total, out);
-	fprintf(out, " heap_v2/%" PRIu64 "\n", profile->meta.interval ? profile->meta.interval : 1);
+	fprintf(out, " heap_v2/%" PRIu64 "\n", nominal);
 }
 
 static void write_modules(const struct profile *profile, FILE *out)
@@ -200,19 +232,33 @@ static void write_symbols(const struct profile *profile, const uint64_t *address
 }
 
 static void write_row(const struct profile *profile, const struct profile_row *counts,
-		      const uint64_t *address, FILE *out)
+		      const struct profile_row *seen, const uint64_t *address, FILE *out)
 {
 	const struct profile_stack *stack = &profile->stack[counts->key.stack];
-	const struct profile_row row = whole_row(counts),
-				 seen = seen_by_others(&row, profile->meta.interval);
 
-	write_beside(profile, &row, out);
-	write_bucket(&seen, out);
+	write_beside(profile, counts, out);
+	write_bucket(seen, out);
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		fprintf(out, " 0x%08" PRIx64, address[stack->frame[i]]);
 	if (!stack->frame_count)
 		fputs(" " NO_ADDRESS, out);
 	putc('\n', out);
+}
+
+static void write_rows(const struct profile *profile, const uint64_t *address, FILE *out)
+{
+	const uint64_t nominal = nominal_interval(profile);
+	struct carry carry = {0};
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct profile_row row = whole_row(&profile->row[i]);
+		struct profile_row seen;
+
+		if (!row.alloc_count)
+			continue;
+		seen = seen_by_others(&row, nominal, &carry);
+		write_row(profile, &row, &seen, address, out);
+	}
 }
 
 /* The target controls the maps: lines that no kernel would write are left out. */
@@ -282,6 +328,27 @@ static uint64_t *addresses_of(const struct profile *profile)
 	return address;
 }
 
+static void write_moment(const struct profile_moment *moment, FILE *out)
+{
+	fprintf(out, "# " HEAPFILE_MEMORY_KEY " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		moment->time_ns, moment->anonymous, moment->resident, moment->seen);
+}
+
+static void write_freed(const struct profile_meta *meta, FILE *out)
+{
+	if (meta->frees_share > 0)
+		fprintf(out, "# " HEAPFILE_FREES_SHARE_KEY " %.0f\n", meta->frees_share * 1e6);
+	for (uint32_t i = 0; i < HI_SIZE_CLASSES; i++) {
+		const struct profile_freed *freed = &meta->unsampled_freed[i];
+
+		if (freed->seen)
+			fprintf(out,
+				"# " HEAPFILE_FREED_KEY " %" PRIu32 " %" PRIu64 " %" PRIu64
+				" %" PRIu64 "\n",
+				i, freed->seen, freed->count, freed->bytes);
+	}
+}
+
 int heapfile_write(const struct profile *profile, FILE *out)
 {
 	uint64_t *address = addresses_of(profile);
@@ -293,12 +360,12 @@ int heapfile_write(const struct profile *profile, FILE *out)
 	for (size_t i = 0; i < profile->meta.change_count && i < PROFILE_CHANGES_MAX; i++)
 		fprintf(out, "# interval %" PRIu64 " %" PRIu64 "\n",
 			profile->meta.change[i].time_ns, profile->meta.change[i].interval);
+	for (uint32_t i = 0; i < profile->meta.moment_count; i++)
+		write_moment(&profile->meta.moment[i], out);
+	write_freed(&profile->meta, out);
 	write_modules(profile, out);
 	write_symbols(profile, address, out);
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (profile->row[i].alloc_count || profile->row[i].inuse_count)
-			write_row(profile, &profile->row[i], address, out);
-	}
+	write_rows(profile, address, out);
 	write_maps(profile->meta.maps, out);
 	fputs(HEAPFILE_END "\n", out);
 	free(address);

@@ -334,7 +334,10 @@ static void put_comments(struct pprof *pprof)
 	const struct estimate total = estimate_total(pprof->profile, INUSE_SPACE);
 	double from, to;
 
+	uint64_t finest, coarsest;
+
 	estimate_interval(&total, &from, &to);
+	profile_intervals(pprof->profile, &finest, &coarsest);
 	put_comment(pprof, "heapinject %s", meta->version ? meta->version : "");
 	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "",
 		    meta->host ? meta->host : "");
@@ -349,14 +352,14 @@ static void put_comments(struct pprof *pprof)
 	if (meta->is_scaled)
 		put_comment(pprof, "figures as told by the file that was read; how sure they are "
 				   "is not known");
-	else if (meta->interval <= HI_INTERVAL_EXACT)
+	else if (coarsest <= HI_INTERVAL_EXACT)
 		put_comment(pprof, "every allocation counted: exact");
 	else
 		put_comment(pprof,
 			    "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64
 			    " dropped",
-			    meta->interval, meta->samples, meta->dropped_allocs);
-	if (meta->change_count)
+			    coarsest, meta->samples, meta->dropped_allocs);
+	if (meta->change_count || finest != coarsest)
 		put_comment(pprof,
 			    "the rate changed %" PRIu64 " times; each sample is weighed by its own",
 			    meta->change_count);

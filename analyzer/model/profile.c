@@ -312,6 +312,49 @@ bool profile_is_comparison(const struct profile *profile)
 	return false;
 }
 
+#define MOMENT_STEP_NS 250000000u
+
+static void halve_moments(struct profile_meta *meta)
+{
+	for (uint32_t i = 0; i < PROFILE_MOMENTS_MAX / 2; i++)
+		meta->moment[i] = meta->moment[2 * i];
+	meta->moment_count = PROFILE_MOMENTS_MAX / 2;
+	meta->moment_step_ns *= 2;
+}
+
+void profile_add_moment(struct profile_meta *meta, const struct profile_moment *moment)
+{
+	const struct profile_moment *last =
+		meta->moment_count ? &meta->moment[meta->moment_count - 1] : NULL;
+
+	if (!meta->moment_step_ns)
+		meta->moment_step_ns = MOMENT_STEP_NS;
+	if (last && moment->time_ns <= last->time_ns)
+		return;
+	/* a moment stays until the next stretch begins, so that the last one is the latest of all
+	 */
+	if (meta->moment_count > 1 &&
+	    moment->time_ns - meta->moment[meta->moment_count - 2].time_ns < meta->moment_step_ns)
+		meta->moment_count--;
+	if (meta->moment_count == PROFILE_MOMENTS_MAX)
+		halve_moments(meta);
+	meta->moment[meta->moment_count++] = *moment;
+}
+
+void profile_intervals(const struct profile *profile, uint64_t *out_finest, uint64_t *out_coarsest)
+{
+	uint64_t finest = UINT64_MAX, coarsest = 0;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const uint64_t interval = profile->row[i].key.interval;
+
+		finest = interval < finest ? interval : finest;
+		coarsest = interval > coarsest ? interval : coarsest;
+	}
+	*out_finest = coarsest ? finest : profile->meta.interval;
+	*out_coarsest = coarsest ? coarsest : profile->meta.interval;
+}
+
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change)
 {
 	if (meta->change_count < PROFILE_CHANGES_MAX)

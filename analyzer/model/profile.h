@@ -135,6 +135,24 @@ struct profile_memory {
 	uint64_t spread;
 };
 
+/* The memory of the process at one moment, in bytes; 0 = unknown. */
+struct profile_moment {
+	uint64_t time_ns;
+	uint64_t anonymous; /* resident or swapped */
+	uint64_t resident;
+	uint64_t seen; /* estimate of what was allocated since the start and is in use */
+};
+#define PROFILE_MOMENTS_MAX 128u
+
+/*
+ * Frees of blocks that were no samples, of one class of usable sizes: how many were looked at, and
+ * the estimates of how many there were. Until samples are taken of every allocation, some are of
+ * blocks of the session.
+ */
+struct profile_freed {
+	uint64_t seen, count, bytes;
+};
+
 struct profile_meta {
 	/* 0 = unknown, or that of several files that were added up */
 	uint32_t pid;
@@ -157,6 +175,14 @@ struct profile_meta {
 	/* frees that were inferred because the address was allocated again */
 	uint64_t missed_frees;
 	struct profile_memory memory;
+	/* evenly over the session, the latest of each stretch of moment_step_ns */
+	struct profile_moment moment[PROFILE_MOMENTS_MAX];
+	uint32_t moment_count;
+	struct profile_freed unsampled_freed[HI_SIZE_CLASSES];
+	double frees_share; /* of the frees, that was looked at at last; 0 = it is not known */
+	uint64_t moment_step_ns;
+	/* the nearest limit of the process's memory, and what counted towards it at the end */
+	uint64_t limit_bytes, limited_bytes;
 	char *unhooked; /* allocators that are not hooked, in words; NULL = none is known */
 	/* why something must not be stated, one line each (caveats.h); NULL = no caveat */
 	char *caveat[HI_CAVEATS];
@@ -227,6 +253,16 @@ int profile_row_append(struct profile *profile, const struct profile_row *row, u
 /* True if the profile is a comparison: it has rows of a base side. */
 bool profile_is_comparison(const struct profile *profile);
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
+/*
+ * Adds a moment. If there is no room, every second one is dropped, and the step doubled. Moments
+ * that are not later than the last one are ignored.
+ */
+void profile_add_moment(struct profile_meta *meta, const struct profile_moment *moment);
+/*
+ * The finest and the coarsest interval with which samples were drawn; both meta.interval if there
+ * are none.
+ */
+void profile_intervals(const struct profile *profile, uint64_t *out_finest, uint64_t *out_coarsest);
 /*
  * The sampling rate to suggest if samples or frees were dropped, as a user types it: "64K". Returns
  * buffer.

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hi_wire.h"
+
 bool records_recognize(const uint8_t *bytes, size_t size)
 {
 	const uint64_t magic = HI_STREAM_MAGIC;
@@ -87,6 +89,13 @@ static uint64_t unhooked_needs(const struct hi_stream_unhooked *unhooked)
 	return sizeof(*unhooked) + (uint64_t)unhooked->name_size + unhooked->path_size;
 }
 
+static uint64_t frees_needs(const struct hi_stream_unsampled_frees *frees)
+{
+	return frees->classes > HI_SIZE_CLASSES
+		       ? 0
+		       : sizeof(*frees) + (uint64_t)frees->classes * sizeof(struct hi_stream_frees);
+}
+
 static size_t fixed_size(uint16_t type)
 {
 	switch (type) {
@@ -116,11 +125,13 @@ static size_t fixed_size(uint16_t type)
 	case HI_STREAM_DUMP:
 		return sizeof(struct hi_stream_dump);
 	case HI_STREAM_MEMORY:
-		return sizeof(struct hi_stream_memory);
+		return HI_STREAM_MEMORY_OF_4;
 	case HI_STREAM_UNHOOKED:
 		return sizeof(struct hi_stream_unhooked);
 	case HI_STREAM_PROCESS:
 		return sizeof(struct hi_stream_process);
+	case HI_STREAM_UNSAMPLED_FREES:
+		return sizeof(struct hi_stream_unsampled_frees);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:
@@ -143,6 +154,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_maps *)fixed)->text_size;
 	else if (record->type == HI_STREAM_THREAD)
 		needed += ((const struct hi_stream_thread *)fixed)->name_size;
+	else if (record->type == HI_STREAM_UNSAMPLED_FREES)
+		needed = frees_needs(fixed);
 	else if (record->type == HI_STREAM_UNHOOKED)
 		needed = unhooked_needs(fixed);
 	else if (record->type == HI_STREAM_ALLOC)

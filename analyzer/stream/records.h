@@ -28,6 +28,8 @@ int records_next(struct input *input, const struct hi_stream_record **out_record
  * False: the record is too small for what it announces, or contradicts itself. Types unknown to
  * this version are sound.
  */
+/* bytes of a MEMORY record of version 4 */
+#define HI_STREAM_MEMORY_OF_4 32u
 bool record_is_sound(const struct hi_stream_record *record);
 
 #endif

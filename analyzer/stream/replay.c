@@ -153,14 +153,45 @@ static int judge_now_and_then(struct replay *replay)
 	return judge(replay);
 }
 
-static int on_memory(struct replay *replay, const struct hi_stream_memory *record)
+static int on_memory(struct replay *replay, const struct hi_stream_record *fixed)
 {
-	struct profile_memory *memory = &replay->profile->meta.memory;
+	struct profile_meta *meta = &replay->profile->meta;
+	struct profile_memory *memory = &meta->memory;
+	struct hi_stream_memory whole = {0}, *record = &whole;
 
+	memcpy(record, fixed, fixed->size < sizeof(whole) ? fixed->size : sizeof(whole));
+	peak_settle(&replay->peak);
+	profile_add_moment(meta,
+			   &(struct profile_moment){.time_ns = record->time_ns,
+						    .anonymous = record->anonymous_bytes,
+						    .resident = record->resident_bytes,
+						    .seen = estimate_round(replay->peak.bytes)});
+	meta->limit_bytes = record->limit_bytes;
+	meta->limited_bytes = record->limited_bytes;
 	if (!memory->anonymous_begin)
 		memory->anonymous_begin = record->anonymous_bytes;
 	memory->anonymous_end = record->anonymous_bytes;
 	memory->writable_end = record->writable_bytes;
+	return 0;
+}
+
+static int on_unsampled_frees(struct replay *replay, const struct hi_stream_unsampled_frees *record)
+{
+	const struct hi_stream_frees *list = (const void *)(record + 1);
+
+	if (record->share_ppm > 1000000) {
+		replay_bad(replay, "an impossible share of the frees");
+		return 0;
+	}
+	replay->profile->meta.frees_share = (double)record->share_ppm / 1e6;
+	for (uint32_t i = 0; i < record->classes; i++) {
+		if (list[i].size_class >= HI_SIZE_CLASSES) {
+			replay_bad(replay, "frees of an impossible size");
+			continue;
+		}
+		replay->profile->meta.unsampled_freed[list[i].size_class] = (struct profile_freed){
+			.seen = list[i].seen, .count = list[i].count, .bytes = list[i].bytes};
+	}
 	return 0;
 }
 
@@ -267,6 +298,7 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_DUMP:
 	case HI_STREAM_MEMORY:
 	case HI_STREAM_UNHOOKED:
+	case HI_STREAM_UNSAMPLED_FREES:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
 	case HI_STREAM_EVENTS:
@@ -324,6 +356,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		replay->profile->meta.process_start_ticks =
 			((const struct hi_stream_process *)fixed)->start_ticks;
 		return 0;
+	case HI_STREAM_UNSAMPLED_FREES:
+		return on_unsampled_frees(replay, fixed);
 	case HI_STREAM_END:
 		return on_end(replay, fixed);
 	default:
@@ -347,7 +381,7 @@ static int replay_header(struct replay *replay, struct input *input)
 		replay_damage(replay, "not a heapinject record stream");
 		return -EBADMSG;
 	}
-	if (header->version != HI_STREAM_VERSION) {
+	if (header->version > HI_STREAM_VERSION || header->version < HI_STREAM_VERSION_OLDEST) {
 		replay_damage(replay,
 			      "a record stream of version %" PRIu32
 			      "; this heapinject reads version %u",

@@ -122,6 +122,9 @@ static void print_window(const struct profile *profile, FILE *out)
 	char text[HI_UNITS_TEXT_MAX];
 	struct tm utc;
 
+	uint64_t finest, coarsest;
+	char coarse[HI_UNITS_TEXT_MAX];
+
 	fprintf(out, "Window: ");
 	if (meta->duration_ns)
 		fprintf(out, "%.1fs", (double)meta->duration_ns / 1e9);
@@ -134,11 +137,16 @@ static void print_window(const struct profile *profile, FILE *out)
 		fprintf(out, "figures as told by the file, which does not say how sure they are\n");
 		return;
 	}
-	if (meta->interval > HI_INTERVAL_EXACT)
-		fprintf(out, "one sample per %s",
-			hi_format_bytes((double)meta->interval, text, sizeof(text)));
-	else
+	profile_intervals(profile, &finest, &coarsest);
+	if (coarsest <= HI_INTERVAL_EXACT)
 		fprintf(out, "every allocation");
+	else if (finest == coarsest)
+		fprintf(out, "one sample per %s",
+			hi_format_bytes((double)coarsest, text, sizeof(text)));
+	else
+		fprintf(out, "one sample per %s to %s",
+			hi_format_bytes((double)finest, text, sizeof(text)),
+			hi_format_bytes((double)coarsest, coarse, sizeof(coarse)));
 	fprintf(out, "; %" PRIu64 " samples", sample_count(profile));
 	if (stacks > 0)
 		fprintf(out, ", %.1f%% complete stacks",
@@ -333,6 +341,8 @@ void render_header_brief(const struct profile *profile, enum sample_type type,
 
 	print_process(meta, out);
 	print_command(meta, out);
+	if (meta->sources)
+		fputs(meta->sources, out);
 	print_window(profile, out);
 	if (meta->stacks_truncated > meta->stacks_complete / INCOMPLETE_RARE)
 		print_stack_ends(meta, out);

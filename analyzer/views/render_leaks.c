@@ -18,13 +18,6 @@
 /* bytes per second; if no stack grows faster, rates are per hour */
 #define SLOW 1024
 
-static const char *const verdicts[TREND_VERDICTS] = {
-	[TREND_TOO_FEW] = "too few samples",
-	[TREND_STEADY] = "steady",
-	[TREND_GROWS] = "grows",
-	[TREND_UNSURE] = "cannot tell",
-};
-
 /* "1.20MB/s" */
 static char *format_rate(double rate, bool by_hour, char *text)
 {
@@ -50,7 +43,7 @@ static void print_trend(const struct trend *trend, bool by_hour, FILE *out)
 	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
 
 	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-15s",
-		    verdicts[trend->verdict]);
+		    trend_word(trend->verdict));
 	fprintf(out, " %12s %12s .. %-12s", format_rate(trend->slope, by_hour, slope),
 		format_rate(trend->slope_low, by_hour, low),
 		format_rate(trend->slope_high, by_hour, high));
@@ -63,7 +56,7 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 	const struct trend *trend = &leak->trend;
 
 	if (trend->verdict == TREND_UNSURE)
-		fprintf(out, "%-15s %12s %12s .. %-12s", verdicts[trend->verdict], "?", "?", "?");
+		fprintf(out, "%-15s %12s %12s .. %-12s", trend_word(trend->verdict), "?", "?", "?");
 	else
 		print_trend(trend, by_hour, out);
 	fprintf(out, " %10s %8.0f %8.0f %8s  ",

@@ -187,14 +187,47 @@ int analyzer_child_status(const struct analyzer_child *child, struct hi_analyzer
 	return found > 0;
 }
 
-/* Copies one part of the summary, as plain ASCII. False: end of the summary. */
-static bool relay_summary(int summary_fd, size_t *relayed, FILE *out)
+/* Where the summary goes, and how much of it is through. */
+struct relay {
+	FILE *text, *answer;
+	size_t relayed;
+	unsigned bar; /* how many bytes of a bar have come: 0 to 2 */
+};
+
+static bool is_plain(char byte)
+{
+	return byte == '\n' || (byte >= ' ' && byte <= '~');
+}
+
+/* Copies one byte. Of UTF-8 only the bars pass, E2 96 81 to E2 96 88. */
+static void relay_byte(struct relay *relay, char byte)
+{
+	static const unsigned char bar[] = {0xe2, 0x96};
+	const unsigned char value = (unsigned char)byte;
+
+	if (byte == HI_ANALYZER_ANSWER && relay->answer) {
+		relay->text = relay->answer;
+		relay->bar = 0;
+	} else if (relay->bar < sizeof(bar) && value == bar[relay->bar]) {
+		relay->bar++;
+	} else if (relay->bar == sizeof(bar) && value >= 0x81 && value <= 0x88) {
+		fprintf(relay->text, "\342\226%c", byte);
+		relay->bar = 0;
+	} else {
+		for (; relay->bar; relay->bar--)
+			putc('?', relay->text);
+		putc(is_plain(byte) ? byte : '?', relay->text);
+	}
+}
+
+/* Copies one part of the summary. False: end of the summary. */
+static bool relay_summary(int summary_fd, struct relay *relay)
 {
 	char text[4096];
 	const ssize_t got = read(summary_fd, text, sizeof(text));
 
-	for (ssize_t i = 0; i < got && *relayed < SUMMARY_BYTES_MAX; i++, ++*relayed)
-		putc(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~') ? text[i] : '?', out);
+	for (ssize_t i = 0; i < got && relay->relayed < SUMMARY_BYTES_MAX; i++, relay->relayed++)
+		relay_byte(relay, text[i]);
 	return got > 0 || (got < 0 && errno == EINTR);
 }
 
@@ -211,12 +244,12 @@ void analyzer_child_end_stream(struct analyzer_child *child)
 	(void)setpriority(PRIO_PROCESS, (id_t)child->pid, NICE_AT_THE_END);
 }
 
-int analyzer_child_finish(struct analyzer_child *child, FILE *out)
+int analyzer_child_finish(struct analyzer_child *child, FILE *out, FILE *answer)
 {
-	size_t relayed = 0;
+	struct relay relay = {.text = out, .answer = answer};
 
 	analyzer_child_end_stream(child);
-	while (relay_summary(child->summary_fd, &relayed, out))
+	while (relay_summary(child->summary_fd, &relay))
 		;
 	return reap(child);
 }

@@ -8,7 +8,7 @@
  *
  * The child reads data that a hostile target may have written, so the injector does not trust its
  * output either. It only displays the child's numbers. It displays the child's text as plain ASCII
- * and up to a limit.
+ * and bars (U+2581 to U+2588), and up to a limit.
  */
 #ifndef HI_ANALYZER_CHILD_H
 #define HI_ANALYZER_CHILD_H
@@ -41,11 +41,11 @@ must_check int analyzer_child_start(struct analyzer_child *child, struct identit
 int analyzer_child_status(const struct analyzer_child *child,
 			  struct hi_analyzer_status *out_status);
 /*
- * Closes the stream, copies the child's summary to `out`, and waits for the child to end. Another
- * thread must answer the child's requests in the meantime (file_service.h). Returns the child's
- * exit code, or negative errno if it was killed.
+ * Closes the stream, copies the child's summary to `out` and its answer to `answer`, and waits for
+ * the child to end. Another thread must answer the child's requests in the meantime
+ * (file_service.h). Returns the child's exit code, or negative errno if it was killed.
  */
-int analyzer_child_finish(struct analyzer_child *child, FILE *out);
+int analyzer_child_finish(struct analyzer_child *child, FILE *out, FILE *answer);
 /* Does only the first part of analyzer_child_finish: closes the stream. */
 void analyzer_child_end_stream(struct analyzer_child *child);
 /* Kills the child without a summary, for the case that nothing was collected. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hi_exit.h"
@@ -115,6 +116,23 @@ int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status)
 	return sink->streams ? 0 : analyzer_child_status(&sink->analyzer, out_status);
 }
 
+static uint64_t cpu_ns(clockid_t clock)
+{
+	struct timespec time = {0};
+	(void)!clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+uint64_t sink_cpu_ns(const struct sink *sink)
+{
+	const uint64_t injector = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+	clockid_t analyzer;
+	if (sink->streams || !sink->analyzer.pid ||
+	    clock_getcpuclockid(sink->analyzer.pid, &analyzer))
+		return injector;
+	return injector + cpu_ns(analyzer);
+}
+
 int sink_expect_dump(struct sink *sink)
 {
 	return file_service_expect(&sink->service);
@@ -145,17 +163,20 @@ int sink_finish(struct sink *sink, FILE *out)
 	/* a dump that completes now still changes the names of the final files */
 	file_service_wait(&sink->service);
 	char *summary = NULL;
-	size_t size = 0;
+	size_t size = 0, answer_size = 0;
 	FILE *kept = open_memstream(&summary, &size);
-	const int exit_code = analyzer_child_finish(&sink->analyzer, kept ? kept : out);
+	FILE *answer = open_memstream(&sink->answer, &answer_size);
+	const int exit_code = analyzer_child_finish(&sink->analyzer, kept ? kept : out, answer);
+	if (answer)
+		fclose(answer);
 	sink->is_written = exit_code == HI_EXIT_OK;
+	if (kept && !fclose(kept))
+		fputs(summary, out);
 	if (sink->is_written)
 		fprintf(out, "Wrote %s and %s\n", sink->outputs.heap_path,
 			sink->outputs.pprof_path);
 	else
 		complain_of_the_end(sink, exit_code < 0);
-	if (kept && !fclose(kept))
-		fputs(summary, out);
 	free(summary);
 	return exit_code < 0 ? HI_EXIT_FAILED : exit_code;
 }
@@ -163,6 +184,7 @@ int sink_finish(struct sink *sink, FILE *out)
 void sink_close(struct sink *sink)
 {
 	stream_out_close(&sink->out);
+	free(sink->answer);
 	/* the open file description may be the standard output of other processes, too */
 	if (sink->streams) {
 		(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags);

@@ -32,6 +32,8 @@ struct sink {
 	struct analyzer_child analyzer;
 	struct file_broker broker;
 	struct file_service service;
+	/* set by sink_finish: the answer for programs, JSON without its last brace; NULL = none */
+	char *answer;
 };
 
 /*
@@ -54,6 +56,11 @@ int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status);
  */
 must_check int sink_expect_dump(struct sink *sink);
 int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump);
+/*
+ * CPU time that heapinject itself has used, in nanoseconds: of this process and of the analyzer
+ * child, as far as it is known.
+ */
+uint64_t sink_cpu_ns(const struct sink *sink);
 /*
  * To be called when all records have been written. Lets the analyzer write the files and then
  * prints their names to `out`; removes an empty file. Returns an exit code.

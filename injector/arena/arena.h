@@ -70,6 +70,10 @@ struct arena {
 
 struct arena_plan {
 	uint64_t interval;
+	/* the interval adapts to a budget: `interval` is the finest, it begins with interval <<
+	 * begin */
+	bool adapts;
+	uint32_t begin;
 	uint64_t live_max; /* live samples to have room for; 0 = what fits the interval */
 	/* every free is recorded, of whatever block: no live set is kept */
 	bool records_all_frees;
@@ -218,8 +222,8 @@ static inline unsigned arena_relay_first(const struct hi_control *control, remot
 
 /* Offsets of the head and the tables from the start of the state. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, buckets, scratch, rules, known_stacks, walk_nodes,
-		walk_edges, size;
+	uint64_t thread_slots, occupancy, no_sentinel, buckets, scratch, rules, known_stacks,
+		walk_nodes, walk_edges, size;
 };
 /* Computed from the *_bits and *_levels of control. */
 struct arena_state_layout arena_state_layout(const struct hi_control *control);

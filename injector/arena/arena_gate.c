@@ -33,12 +33,13 @@ int arena_note(const struct hi_control *control, const struct memory *memory)
 			    (end - first) * sizeof(*now));
 }
 
-/* Sets all occupancy bytes: then every free is treated as one of a sample. */
-static int saturate(const struct memory *memory, remote_addr occupancy, uint64_t size)
+/* Sets the first occupancy bytes. With 255 every free is treated as one of a sample, for good. */
+static int set_occupancy(const struct memory *memory, remote_addr occupancy, uint64_t size,
+			 uint8_t value)
 {
 	uint8_t page[HI_PAGE_BYTES];
 	int err = 0;
-	memset(page, 0xff, sizeof(page));
+	memset(page, value, sizeof(page));
 	for (uint64_t done = 0; !err && done < size; done += sizeof(page))
 		err = memory_write(memory, occupancy + done, page, sizeof(page));
 	return err;
@@ -74,12 +75,17 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.ring_mask = control->ring_mask,
 		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
 		.fast_clock = arch_has_fast_clock(),
+		.no_sentinel = control->unsampled_frees.sentinels ? at + layout.no_sentinel : 0,
 		.unforked = 1,
 	};
 	int err = memory_write(memory, at, &state, sizeof(state));
+	if (!err && control->shift_max)
+		return set_occupancy(memory, at + layout.occupancy,
+				     control->unsampled_frees.sentinels, 1);
 	return err || control->interval > HI_INTERVAL_EXACT
 		       ? err
-		       : saturate(memory, at + layout.occupancy, 1ull << control->occupancy_bits);
+		       : set_occupancy(memory, at + layout.occupancy,
+				       1ull << control->occupancy_bits, UINT8_MAX);
 }
 
 /*

@@ -13,9 +13,29 @@
 /* for libraries that are loaded later; sparse, costs nothing until used */
 #define TABLES_ROOM (8u << 20)
 
+/* a larger interval would mean no samples at all, as no block is larger */
+#define INTERVAL_MAX (1ull << HI_ARCH_ADDRESS_BITS)
+
 static uint64_t whole_pages(uint64_t bytes)
 {
 	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+}
+
+/*
+ * The interval by which the sizes are chosen. An interval that adapts may become as fine as the
+ * budget allows, which is not so fine that it fills large tables.
+ */
+static uint64_t interval_for_sizes(uint64_t interval, bool adapts)
+{
+	return adapts && interval < HI_INTERVAL_ADAPTED ? HI_INTERVAL_ADAPTED : interval;
+}
+
+static uint32_t shift_max_of(uint64_t interval)
+{
+	uint32_t shift = 0;
+	while (shift < HI_INTERVAL_SHIFT_MAX && interval << shift < INTERVAL_MAX)
+		shift++;
+	return shift;
 }
 
 /*
@@ -31,7 +51,8 @@ static uint64_t ring_bytes(uint64_t interval)
 
 uint64_t arena_ring_capacity(const struct hi_control *control)
 {
-	return ring_bytes(control->interval) / (control->ring_mask + 1ull);
+	return ring_bytes(interval_for_sizes(control->interval, control->shift_max)) /
+	       (control->ring_mask + 1ull);
 }
 
 /*
@@ -46,11 +67,11 @@ static uint32_t bucket_bits(uint64_t interval)
 }
 
 /* Room for live samples. The default at the default interval suffices for a heap of 128 GiB. */
-static uint64_t live_max_of(const struct arena_plan *plan)
+static uint64_t live_max_of(const struct arena_plan *plan, uint64_t interval)
 {
 	if (plan->live_max)
 		return plan->live_max;
-	return plan->interval <= HI_INTERVAL_DENSE_MAX ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
+	return interval <= HI_INTERVAL_DENSE_MAX ? ARENA_LIVE_MAX_EXACT : ARENA_LIVE_MAX;
 }
 
 /*
@@ -112,7 +133,8 @@ struct arena_state_layout arena_state_layout(const struct hi_control *control)
 	struct arena_state_layout layout;
 	layout.thread_slots = sizeof(struct hi_state);
 	layout.occupancy = layout.thread_slots + whole_pages(sizeof(struct hi_thread_table));
-	layout.buckets = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
+	layout.no_sentinel = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
+	layout.buckets = layout.no_sentinel + whole_pages((1ull << control->occupancy_bits) / 8);
 	layout.scratch =
 		layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
 	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
@@ -193,20 +215,26 @@ static uint64_t place(struct hi_part *part, uint64_t offset, uint64_t size)
 
 void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 {
+	const uint64_t interval = interval_for_sizes(plan->interval, plan->adapts);
 	control->version = HI_WIRE_VERSION;
 	control->interval = plan->interval;
-	control->bucket_bits = bucket_bits(plan->interval);
-	control->bucket_levels = plan->records_all_frees
-					 ? 0
-					 : bucket_levels(control->bucket_bits, live_max_of(plan));
-	control->occupancy_bits = occupancy_bits(plan->interval);
-	control->known_bits = known_bits(plan->interval);
-	control->walk_bits = walk_bits(plan->interval);
+	control->shift_max = plan->adapts ? shift_max_of(plan->interval) : 0;
+	control->interval_shift = plan->adapts ? plan->begin : 0;
+	control->bucket_bits = bucket_bits(interval);
+	control->bucket_levels =
+		plan->records_all_frees
+			? 0
+			: bucket_levels(control->bucket_bits, live_max_of(plan, interval));
+	control->occupancy_bits = occupancy_bits(interval) + (plan->adapts ? 1 : 0);
+	control->unsampled_frees.sentinels =
+		plan->adapts && control->bucket_levels ? 1u << control->occupancy_bits : 0;
+	control->known_bits = known_bits(interval);
+	control->walk_bits = walk_bits(interval);
 	uint64_t end = HI_CONTROL_BYTES;
 	control->ring_mask = arch_cycles_agree() ? HI_RINGS - 1 : 0;
 	end = place(&control->ring, end,
-		    (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(plan->interval));
-	end = place(&control->stacks, end, stacks_bytes(plan->interval));
+		    (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(interval));
+	end = place(&control->stacks, end, stacks_bytes(interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
 	end = place(&control->relays, end, (uint64_t)HI_RELAYS_MAX * HI_PAGE_BYTES);
 	end = place(&control->state, end, arena_state_layout(control).size);

@@ -161,6 +161,9 @@ int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 					code->allocator->plain[function]),
 			.new_handler = code->allocator->new_handler,
 			.usable_size = code->allocator->usable_size[function],
+			.freed_size = code->allocator->is_asked_at_free
+					      ? code->allocator->usable_size[function]
+					      : 0,
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,
 			.nests = code->entries->nesting[function] == ENTRY_NESTS,

@@ -70,3 +70,26 @@ int thread_table_clear(const struct memory *memory, remote_addr at, const struct
 			err = memory_write(memory, address_of(at, i), &none, sizeof(none));
 	return err;
 }
+
+/* A thread that stores its own fast_owner at the same time only keeps its old countdown. */
+static int renew_slots(const struct memory *memory, remote_addr page, uint32_t shift)
+{
+	int err = memory_read(memory, page, slot, sizeof(slot));
+	for (size_t i = 0; i < HI_SLOTS_A_PAGE && !err; i++)
+		if (slot[i].fast_owner && slot[i].interval_shift > shift)
+			err = memory_write_u64(memory,
+					       page + i * sizeof(*slot) +
+						       offsetof(struct hi_thread_slot, fast_owner),
+					       0);
+	return err;
+}
+
+int thread_table_renew(const struct memory *memory, remote_addr at, uint32_t shift)
+{
+	int err = memory_read(memory, at + offsetof(struct hi_thread_table, claimed), table.claimed,
+			      sizeof(table.claimed));
+	for (size_t page = 0; page < HI_THREAD_SLOTS / HI_SLOTS_A_PAGE && !err; page++)
+		if (table.claimed[page / 64] >> page % 64 & 1)
+			err = renew_slots(memory, at + page * HI_PAGE_BYTES, shift);
+	return err;
+}

@@ -31,4 +31,11 @@ must_check int thread_table_read(const struct memory *memory, remote_addr table,
 must_check int thread_table_clear(const struct memory *memory, remote_addr table,
 				  const struct inside *inside);
 
+/*
+ * Makes threads whose countdown was drawn with an interval_shift above `shift` draw a new one at
+ * their next allocation: they leave the gate's fast path, and the hook sees that the interval has
+ * changed.
+ */
+must_check int thread_table_renew(const struct memory *memory, remote_addr table, uint32_t shift);
+
 #endif

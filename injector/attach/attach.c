@@ -94,13 +94,16 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	layout->heartbeat = arch_cycles();
 	const struct arena_plan sizes = {
 		.interval = options->interval,
+		.adapts = options->adapts,
+		.begin = options->begin,
 		.live_max = options->live_max,
 		.records_all_frees = options->records_all_frees,
 		.tables_bytes = publisher_bytes(&attachment->publisher),
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
 	arena_layout(&sizes, layout);
-	if (options->interval > HI_INTERVAL_EXACT || !is_c_library(attachment->allocator.image))
+	if (options->interval > HI_INTERVAL_EXACT || options->adapts ||
+	    !is_c_library(attachment->allocator.image))
 		layout->return_gadget = return_gadget_find(
 			&attachment->images, attachment->allocator.image, &attachment->memory);
 	const int err = attach_entries_plan(attachment, options->hook, layout);

@@ -28,7 +28,9 @@
 #include "attachment.h"
 
 struct attach_options {
-	uint64_t interval;      /* mean bytes between samples; 1 = every allocation */
+	uint64_t interval; /* mean bytes between samples; 1 = every allocation */
+	bool adapts;       /* adapts, begin: see struct arena_plan */
+	uint32_t begin;
 	uint64_t live_max;      /* live samples to have room for; 0 = what fits the interval */
 	bool records_all_frees; /* every free is recorded; see struct arena_plan */
 	enum hi_loader loader;

@@ -16,22 +16,32 @@
  * have. Wrappers of malloc may do anything in this function; that of gperftools goes through a slot
  * that is not bound yet, and aborts for blocks of its emergency allocator.
  */
-static const char *const mark_of_the_asked[] = {
-	"gnu_get_libc_version", /* glibc */
-	"__optreset",           /* musl */
-	"mallctl",              /* jemalloc */
-	"mi_usable_size",       /* mimalloc */
+static const struct {
+	const char *mark;
+	/*
+	 * A thread that frees may call it, too, be it one that never allocates. In such a thread
+	 * jemalloc's builds the thread's cache.
+	 */
+	bool is_asked_at_free;
+} asked[] = {
+	{"gnu_get_libc_version", true}, /* glibc */
+	{"__optreset", true},           /* musl */
+	{"mallctl", false},             /* jemalloc */
+	{"mi_usable_size", false},      /* mimalloc: not examined */
 };
 
-static remote_addr usable_size_in(const struct elf_image *image)
+static remote_addr usable_size_in(const struct elf_image *image, bool *out_is_asked_at_free)
 {
 	remote_addr function, mark;
 
+	*out_is_asked_at_free = false;
 	if (elf_image_symbol(image, "malloc_usable_size", &function, NULL))
 		return 0;
-	for (size_t i = 0; i < sizeof(mark_of_the_asked) / sizeof(mark_of_the_asked[0]); i++)
-		if (elf_image_symbol(image, mark_of_the_asked[i], &mark, NULL) == 0)
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		if (elf_image_symbol(image, asked[i].mark, &mark, NULL) == 0) {
+			*out_is_asked_at_free = asked[i].is_asked_at_free;
 			return function;
+		}
 	return 0;
 }
 
@@ -107,7 +117,8 @@ int allocator_find(const struct elf_images *images, struct allocator *out_alloca
 
 	if (err)
 		return err;
-	const remote_addr usable_size = usable_size_in(allocator.image);
+	const remote_addr usable_size =
+		usable_size_in(allocator.image, &allocator.is_asked_at_free);
 	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct elf_image *image;
 

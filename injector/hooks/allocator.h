@@ -30,6 +30,8 @@ struct allocator {
 	 * or none that may be called
 	 */
 	remote_addr usable_size[HI_FUNCTION_COUNT];
+	/* malloc_usable_size may also be called by threads that free */
+	bool is_asked_at_free;
 	const struct elf_image *image; /* object that defines malloc */
 };
 

@@ -204,7 +204,7 @@ static int run_checks(const struct arena_plan *plan, struct preflight *out,
 int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight,
 		  struct preflight_program *out_program)
 {
-	const struct arena_plan defaults = {.interval = HI_INTERVAL_DEFAULT};
+	const struct arena_plan defaults = {.interval = HI_INTERVAL_EXACT, .adapts = true};
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
 	struct preflight result;
 	unsigned tries = LOADING_TRIES;

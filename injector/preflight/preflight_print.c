@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "plain_text.h"
+
 static const char *const verdict_names[PREFLIGHT_VERDICTS] = {
 	[PREFLIGHT_OK] = "ok",
 	[PREFLIGHT_FOREIGN_PROC] = "foreign-proc",
@@ -109,66 +111,12 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 
 /* ---- for programs ---------------------------------------------------------------------------- */
 
-/*
- * Length of the well-formed UTF-8 sequence at `text`; 0: there is none. The terminating NUL is part
- * of no sequence, so no byte after it is read.
- */
-static size_t utf8_length(const unsigned char *text)
-{
-	static const struct {
-		unsigned char lead_lo, lead_hi, second_lo, second_hi;
-		size_t length;
-	} forms[] = {
-		{0x01, 0x7f, 0x00, 0xff, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2},
-		{0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-		{0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-		{0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
-		{0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		size_t good = 1;
-
-		if (text[0] < forms[i].lead_lo || text[0] > forms[i].lead_hi)
-			continue;
-		while (good < forms[i].length &&
-		       text[good] >= (good == 1 ? forms[i].second_lo : 0x80) &&
-		       text[good] <= (good == 1 ? forms[i].second_hi : 0xbf))
-			good++;
-		return good == forms[i].length ? good : 0;
-	}
-	return 0;
-}
-
-/*
- * Names may be cut in the middle of a character, or be no text at all: invalid bytes become U+FFFD.
- */
-static void print_json_string(FILE *stream, const char *string)
-{
-	const unsigned char *text = (const unsigned char *)string;
-
-	fputc('"', stream);
-	while (*text) {
-		const size_t length = utf8_length(text);
-
-		if (length == 0)
-			fputs("\\ufffd", stream);
-		else if (*text < ' ' || *text == 127)
-			fprintf(stream, "\\u%04x", *text);
-		else
-			fprintf(stream, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "",
-				(int)length, (const char *)text);
-		text += length ? length : 1;
-	}
-	fputc('"', stream);
-}
-
 /* An empty text means that it is not known. */
 static void print_text_member(FILE *stream, const char *name, const char *text)
 {
 	fprintf(stream, ",\"%s\":", name);
 	if (*text)
-		print_json_string(stream, text);
+		plain_text_json(stream, text);
 	else
 		fputs("null", stream);
 }
@@ -191,7 +139,7 @@ static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 	fputs(",\"unhooked\":[", stream);
 	for (size_t i = 0; i < list->count; i++) {
 		fputs(i ? ",{\"function\":" : "{\"function\":", stream);
-		print_json_string(stream, list->unhooked[i].function);
+		plain_text_json(stream, list->unhooked[i].function);
 		print_text_member(stream, "object", list->unhooked[i].path);
 		fprintf(stream, ",\"how\":\"%s\",\"in_program\":%s}",
 			how_names[list->unhooked[i].how],

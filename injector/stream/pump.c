@@ -157,15 +157,30 @@ int pump_stats(struct pump *pump, const struct hi_stream_stats *stats)
 	return stream_out_record(pump->out, HI_STREAM_STATS, &copy, sizeof(copy), NULL, 0);
 }
 
-int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t own_bytes)
+int pump_memory(struct pump *pump, const struct proc_status *status,
+		const struct memory_limit *limit, uint64_t own_bytes)
 {
 	struct hi_stream_memory memory = {
 		.time_ns = pump_now_ns(pump),
 		.anonymous_bytes = status->anonymous_bytes,
 		.writable_bytes =
 			status->writable_bytes > own_bytes ? status->writable_bytes - own_bytes : 0,
+		.resident_bytes = status->resident_bytes,
+		.limit_bytes = limit->limit,
+		.limited_bytes = limit->used,
 	};
 	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof(memory), NULL, 0);
+}
+
+int pump_unsampled_frees(struct pump *pump, const struct unsampled_frees *frees)
+{
+	struct hi_stream_frees list[HI_SIZE_CLASSES];
+	struct hi_stream_unsampled_frees record = {.time_ns = pump_now_ns(pump),
+						   .classes = unsampled_frees_list(frees, list),
+						   .share_ppm = (uint64_t)(frees->share * 1e6)};
+	const struct stream_part part = {list, record.classes * sizeof(*list)};
+	return stream_out_record(pump->out, HI_STREAM_UNSAMPLED_FREES, &record, sizeof(record),
+				 &part, 1);
 }
 
 int pump_unhooked(struct pump *pump, const struct unhooked_list *list)

@@ -27,11 +27,13 @@
 #include "elf_images.h"
 #include "events_out.h"
 #include "file_broker.h"
+#include "memory_limit.h"
 #include "ring_reader.h"
 #include "stack_end.h"
 #include "stream_out.h"
 #include "threads.h"
 #include "unhooked.h"
+#include "unsampled_frees.h"
 
 struct pump {
 	struct ring_reader reader;
@@ -107,11 +109,14 @@ must_check int pump_interval(struct pump *pump, uint64_t interval);
  * statistics.
  */
 must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats);
+/* Writes UNSAMPLED_FREES. */
+must_check int pump_unsampled_frees(struct pump *pump, const struct unsampled_frees *frees);
 /*
  * Writes MEMORY: the process's current memory, from its status; own_bytes of its writable mappings
  * are the injector's.
  */
-must_check int pump_memory(struct pump *pump, const struct proc_status *status, uint64_t own_bytes);
+must_check int pump_memory(struct pump *pump, const struct proc_status *status,
+			   const struct memory_limit *limit, uint64_t own_bytes);
 /* Writes UNHOOKED for each entry. */
 must_check int pump_unhooked(struct pump *pump, const struct unhooked_list *list);
 /* Writes DUMP: the analyzer is to output what it has received so far. */

@@ -133,6 +133,7 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 	status.no_new_privs = status_number(text, "NoNewPrivs", 10) != 0;
 	status.threads = (unsigned)status_number(text, "Threads", 10);
 	status.ns_pid = status_ns_pid(text);
+	status.size_bytes = status_number(text, "VmSize", 10) * 1024;
 	status.resident_bytes = status_number(text, "VmRSS", 10) * 1024;
 	status.locked_bytes = status_number(text, "VmLck", 10) * 1024;
 	if (status_value(text, "RssAnon"))

@@ -55,7 +55,7 @@ struct proc_status {
 	bool no_new_privs;
 	unsigned threads;
 	pid_t ns_pid; /* last number of NSpid: the pid as the target sees it */
-	uint64_t resident_bytes, locked_bytes;
+	uint64_t size_bytes, resident_bytes, locked_bytes; /* size: of the address space in use */
 	uint64_t anonymous_bytes; /* resident or swapped; 0 before Linux 4.5 */
 	uint64_t writable_bytes;  /* private writable mappings, without the stack */
 	uint64_t switches;        /* how often the thread was taken off a CPU, voluntarily or not */

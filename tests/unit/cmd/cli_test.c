@@ -105,7 +105,7 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach -c 512X 1", "not a number of bytes"},
 		{"attach --max-overhead 0 1", "not a share"},
 		{"attach --max-overhead 200% 1", "not a share"},
-		{"attach --sample 1.5M 1", "not a number of bytes (524288, 512K, 1M): 1.5M"},
+		{"attach --sample 1.5M 1", "not a number of bytes (524288, 512K, 1M, auto): 1.5M"},
 		{"attach -o '' 1", "the output prefix is empty"},
 		{"attach --live-max many 1", "not a number of blocks"},
 		{"attach --live-max 2G 1", "not a number of blocks"},
@@ -196,10 +196,10 @@ UNIT_TEST(the_overview_names_every_command_and_exit_code)
 {
 	static const char *const commands[] = {"--help", "-h", "help"};
 	static const char *const wanted[] = {
-		"heapinject check ",     "heapinject attach ",
-		"heapinject dump ",      "heapinject detach ",
-		"heapinject report ",    "Exit codes: 0 ok, 1 failed, 2 usage, 3 ",
-		"5 a report cannot tell"};
+		"heapinject check ",    "heapinject attach ",
+		"heapinject dump ",     "heapinject detach ",
+		"heapinject report ",   "Exit codes: 0 ok, 1 failed, 2 usage, 3 ",
+		"5 that cannot be told"};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		const struct ran *ran = run(commands[i]);
 		CHECK_EQ(ran->exit_code, HI_EXIT_OK);

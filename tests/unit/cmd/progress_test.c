@@ -55,7 +55,7 @@ UNIT_TEST(every_figure_is_in_the_line)
 	progress_open(&progress, false);
 	show(&progress, 65 * SECOND, &status, 120 * SECOND);
 	CHECK_STR(shown(), "heapinject: 1m05s of 2m00s, 4711 samples, 3MB live, 321 dropped, "
-			   "overhead 1.500% of its CPU time\n");
+			   "overhead 4.615% of a CPU\n");
 }
 
 UNIT_TEST(what_may_not_be_said_stands_in_the_line)
@@ -82,7 +82,7 @@ UNIT_TEST(what_is_not_known_is_not_shown)
 	stats.target_cpu_ns = 0;
 	progress_show(&progress, &stats, NULL, 0);
 	CHECK_STR(shown(),
-		  "heapinject: 10s, 4711 samples, 321 dropped, overhead 0.000% of its CPU time\n");
+		  "heapinject: 10s, 4711 samples, 321 dropped, overhead 30.000% of a CPU\n");
 }
 
 UNIT_TEST(elsewhere_a_line_comes_every_ten_seconds)

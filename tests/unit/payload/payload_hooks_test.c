@@ -247,6 +247,222 @@ UNIT_TEST(estimates_stay_unbiased_while_the_interval_changes)
 	}
 }
 
+/* ---- thinning -------------------------------------------------------------------------------- */
+
+/* Two places, one of which allocates a hundred times as often as the other. */
+__attribute__((noinline)) static void *allocate_often(const struct guest *guest)
+{
+	void *block = guest->malloc(48);
+
+	__asm__ volatile("" : "+r"(block));
+	return block;
+}
+
+__attribute__((noinline)) static void *allocate_seldom(const struct guest *guest)
+{
+	void *block = guest->malloc(2000);
+
+	__asm__ volatile("" : "+r"(block));
+	return block;
+}
+
+struct weighed {
+	double estimated, variance, samples;
+};
+
+static void weigh(struct guest *guest, struct weighed *weighed, double size)
+{
+	if (guest->arena.ring->head != guest->arena.ring->tail) {
+		const double interval =
+			(double)(guest->arena.control->interval
+				 << arena_expect(&guest->arena, HI_RECORD_ALLOC)->interval_shift);
+		const double p = interval <= 1 ? 1 : -expm1(-size / interval);
+
+		weighed->estimated += 1 / p;
+		weighed->variance += (1 - p) / (p * p);
+		weighed->samples++;
+	}
+}
+
+/*
+ * Frequent places are sampled more seldom, rare ones are not, and both are estimated without bias:
+ * by thinning that the injector asks for (shift), and by what the payload adds to it.
+ */
+static void check_thinning(uint64_t interval, uint8_t shift, bool is_visited)
+{
+	enum { BLOCKS = 1000000, SELDOM = 100 };
+	struct guest guest = guest_open(interval);
+	struct hi_thinning *thinning = &guest.arena.control->thinning;
+	struct weighed often = {0}, seldom = {0};
+
+	guest.arena.control->shift_max = 20;
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		void *block = allocate_often(&guest);
+
+		weigh(&guest, &often, 48);
+		guest.free(block);
+		arena_drain(&guest.arena);
+		if (i % SELDOM == 0) {
+			block = allocate_seldom(&guest);
+			weigh(&guest, &seldom, 2000);
+			guest.free(block);
+			arena_drain(&guest.arena);
+		}
+		if (i % 10000 == 0 && is_visited) {
+			for (size_t key = 0; key < HI_THINNING_KEYS; key++)
+				thinning->shift[key] = thinning->due[key] > 200 ? shift : 0;
+			memset(thinning->due, 0, sizeof(thinning->due));
+		}
+	}
+	printf("# %.0f +- %.0f of %d by %.0f samples, %.0f +- %.0f of %d by %.0f\n",
+	       often.estimated, sqrt(often.variance), BLOCKS, often.samples, seldom.estimated,
+	       sqrt(seldom.variance), BLOCKS / SELDOM, seldom.samples);
+	CHECK(fabs(often.estimated - BLOCKS) < 4.5 * sqrt(often.variance) + 1);
+	CHECK(fabs(seldom.estimated - BLOCKS / SELDOM) < 4.5 * sqrt(seldom.variance) + 1);
+	CHECK(often.samples < BLOCKS / 10.0);
+	/* without a visit the interval grows and grows */
+	CHECK(!is_visited || sqrt(often.variance) < BLOCKS / 10);
+}
+
+UNIT_SLOW_TEST(thinning_does_not_bias)
+{
+	check_thinning(256, 3, true);
+	check_thinning(256, 0, false);
+	check_thinning(1, 4, true);
+	check_thinning(1, 0, false);
+}
+
+/* An idle program of which all is due begins to allocate: the interval grows by itself. */
+UNIT_TEST(what_is_due_too_often_raises_the_interval)
+{
+	struct guest guest = guest_open(1);
+
+	guest.arena.control->shift_max = 20;
+	for (unsigned i = 0; i < HI_THINNING_BRAKE - 1; i++)
+		guest.free(allocate_often(&guest));
+	CHECK_EQ(guest.arena.control->interval_shift, 0);
+	for (unsigned i = 0; i < HI_THINNING_BRAKE; i++)
+		guest.free(allocate_often(&guest));
+	CHECK(guest.arena.control->interval_shift >= HI_THINNING_SHIFT_MIN);
+	arena_drain(&guest.arena);
+}
+
+/* A finer interval takes effect once the injector has taken the thread off the fast path. */
+UNIT_TEST(a_finer_interval_is_taken_up)
+{
+	struct guest guest = guest_open(1);
+
+	guest.arena.control->shift_max = 30;
+	guest.arena.control->interval_shift = 30;
+	guest.free(guest.malloc(1)); /* claims the slot, and draws */
+	arena_drain(&guest.arena);
+	guest.arena.control->interval_shift = 0;
+	guest.free(guest.malloc(100));
+	expect_nothing(&guest);
+	own_slot(&guest)->fast_owner = 0;
+	guest.free(guest.malloc(100));
+	CHECK_EQ(arena_expect(&guest.arena, HI_RECORD_ALLOC)->interval_shift, 0);
+	arena_drain(&guest.arena);
+}
+
+/* ---- frees of blocks that are no samples -------------------------------------------------------
+ */
+
+/* All homes are sentinels. */
+static struct guest guest_with_sentinels(uint64_t interval)
+{
+	static uint64_t no_sentinel[1024 / 64];
+	struct guest guest = guest_open(interval);
+	const uint32_t homes = 1u << guest.arena.state->occupancy_bits;
+
+	memset(no_sentinel, 0, sizeof(no_sentinel));
+	CHECK(homes <= 64 * sizeof(no_sentinel) / sizeof(*no_sentinel));
+	guest.arena.control->shift_max = 20;
+	guest.arena.control->unsampled_frees.sentinels = homes;
+	guest.arena.state->no_sentinel = (uintptr_t)no_sentinel;
+	memset(guest.arena.occupancy, 1, homes);
+	guest.free_words->freed_size = guest.malloc_words->usable_size =
+		(uintptr_t)malloc_usable_size;
+	words_of((void *)guest.realloc)->freed_size = (uintptr_t)malloc_usable_size;
+	return guest;
+}
+
+static uint64_t counted(const struct guest *guest, uint64_t *out_bytes)
+{
+	const struct hi_unsampled_frees *frees = &guest->arena.control->unsampled_frees;
+	uint64_t count = 0;
+
+	*out_bytes = 0;
+	for (size_t i = 0; i < HI_SIZE_CLASSES; i++) {
+		count += frees->count[i];
+		*out_bytes += frees->bytes[i];
+		if (frees->count[i]) {
+			CHECK(hi_size_class(frees->bytes[i] / frees->count[i]) == i);
+		}
+	}
+	return count;
+}
+
+UNIT_TEST(frees_of_older_blocks_are_counted_and_those_of_samples_are_not)
+{
+	void *old = malloc(1000), *older = malloc(100), *grown = malloc(500);
+	const uint64_t usable =
+		malloc_usable_size(old) + malloc_usable_size(older) + malloc_usable_size(grown);
+	struct guest guest = guest_with_sentinels(1);
+	uint64_t bytes;
+
+	guest.free(guest.malloc(300));
+	guest.free(NULL);
+	guest.free(old);
+	guest.free(older);
+	grown = guest.realloc(grown, 5000);
+	guest.free(grown);
+	CHECK_EQ(counted(&guest, &bytes), 3);
+	CHECK_EQ(bytes, usable);
+	arena_drain(&guest.arena);
+}
+
+UNIT_TEST(what_is_no_sentinel_any_more_is_counted_no_more_and_met_once)
+{
+	enum { BLOCKS = 64 };
+	struct guest guest = guest_with_sentinels(1 << 30);
+	const uint32_t homes = 1u << guest.arena.state->occupancy_bits;
+	void *old[BLOCKS];
+	uint64_t bytes, within = 0, left = 0;
+
+	for (int i = 0; i < BLOCKS; i++)
+		old[i] = malloc(100 + 16 * (size_t)i);
+	guest.arena.control->unsampled_frees.sentinels = homes / 2;
+	for (int i = 0; i < BLOCKS; i++)
+		within += (hi_gate_hash((uintptr_t)old[i]) & (homes - 1)) < homes / 2;
+	for (int i = 0; i < BLOCKS; i++)
+		guest.free(old[i]);
+	CHECK_EQ(counted(&guest, &bytes), within);
+	for (uint32_t i = 0; i < homes; i++) {
+		CHECK(guest.arena.occupancy[i] == 1 || i >= homes / 2);
+		left += guest.arena.occupancy[i];
+	}
+	CHECK(left < homes && left >= homes - (BLOCKS - within));
+	arena_drain(&guest.arena);
+}
+
+UNIT_TEST(many_frees_halve_the_sentinels)
+{
+	struct guest guest = guest_with_sentinels(1 << 30);
+	struct hi_unsampled_frees *frees = &guest.arena.control->unsampled_frees;
+	uint64_t bytes;
+
+	frees->sentinels = 2 * HI_SENTINELS_MIN; /* of which this arena has only some */
+	for (unsigned i = 0; i < HI_SENTINEL_BRAKE; i++)
+		guest.free(malloc(64));
+	CHECK_EQ(counted(&guest, &bytes), HI_SENTINEL_BRAKE);
+	CHECK_EQ(frees->sentinels, HI_SENTINELS_MIN);
+	for (unsigned i = 0; i < HI_SENTINEL_BRAKE; i++)
+		guest.free(malloc(64));
+	CHECK_EQ(frees->sentinels, HI_SENTINELS_MIN);
+	arena_drain(&guest.arena);
+}
+
 /* ---- counting by the gate -------------------------------------------------------------------- */
 
 UNIT_TEST(gate_counts_and_the_crossing_call_is_the_sample)

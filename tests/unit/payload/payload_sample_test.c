@@ -101,6 +101,41 @@ UNIT_TEST(one_byte_at_mean_one)
 	CHECK(fabs(ones / (double)DRAWS - (1 - exp(-1))) < 0.004);
 }
 
+/*
+ * An allocation of s bytes that is due by the mean, and kept where one point in 2^k is, is a sample
+ * with the probability that the mean << k gives.
+ */
+UNIT_TEST(thinning_gives_the_probability_of_the_larger_mean)
+{
+	static const uint64_t mean[] = {1, 64, 100, 4096}, size[] = {8, 100, 1000, 50000};
+	enum { DRAWS = 400000 };
+
+	for (size_t m = 0; m < sizeof(mean) / sizeof(*mean); m++)
+		for (size_t s = 0; s < sizeof(size) / sizeof(*size); s++)
+			for (uint32_t shift = 1; shift <= 7; shift += 3) {
+				uint64_t random = 100 * m + 10 * s + shift;
+				double kept = 0;
+
+				for (int i = 0; i < DRAWS; i++) {
+					const uint64_t first =
+						mean[m] == 1
+							? 0
+							: (uint64_t)sample_draw(&random, mean[m]);
+
+					if (first <= size[s])
+						kept += sample_is_kept(&random, mean[m], shift,
+								       size[s] - first);
+				}
+				const double p =
+					-expm1(-(double)size[s] / (double)(mean[m] << shift));
+
+				if (fabs(kept / DRAWS - p) > 4.5 * sqrt(p * (1 - p) / DRAWS) + 1e-6)
+					UNIT_FAIL("mean %lu, shift %u, size %lu: %.5f, wanted %.5f",
+						  (unsigned long)mean[m], shift,
+						  (unsigned long)size[s], kept / DRAWS, p);
+			}
+}
+
 UNIT_TEST(extremes_stay_in_range)
 {
 	uint64_t random = 4;

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "estimate.h"
 #include "heapfile.h"
@@ -296,45 +297,88 @@ UNIT_TEST(a_frame_without_a_name_takes_none_from_another)
 	profile_close(&out);
 }
 
+static uint32_t add_row(struct profile *profile, uint64_t size, uint64_t interval, uint64_t count,
+			uint64_t inuse)
+{
+	uint32_t row;
+
+	CHECK_EQ(profile_row_at(profile,
+				&(struct profile_row_key){profile->row[0].key.stack,
+							  profile_size_class(size), interval,
+							  PROFILE_NEW},
+				&row),
+		 0);
+	profile->row[row].alloc_count = count;
+	profile->row[row].alloc_bytes = count * size;
+	profile->row[row].inuse_count = inuse;
+	profile->row[row].inuse_bytes = inuse * size;
+	return row;
+}
+
+/* The bucket of a line, and what follows '@'. */
+static bool scan_bucket(const char *line, uint64_t bucket[4])
+{
+	return sscanf(line, "%" SCNu64 ": %" SCNu64 " [%" SCNu64 ": %" SCNu64 "] @", &bucket[0],
+		      &bucket[1], &bucket[2], &bucket[3]) == 4;
+}
+
+/* Adds up the lines of stacks. Returns how many there are. */
+static size_t add_up(const char *text, uint64_t sum[4])
+{
+	size_t lines = 0;
+
+	for (text = strchr(text, '\n') + 1; *text; text += strcspn(text, "\n") + 1) {
+		uint64_t bucket[4];
+
+		if (!scan_bucket(text, bucket))
+			continue;
+		for (size_t i = 0; i < 4; i++)
+			sum[i] += bucket[i];
+		lines++;
+	}
+	return lines;
+}
+
 /*
- * Others see as many samples as would have been taken at the nominal rate, we see what was taken
- * and how.
+ * Others read estimates, of which each allocation is said to have been counted; we read what was
+ * taken and how.
  */
 UNIT_TEST(rows_drawn_more_seldom)
 {
+	static const enum sample_type types[] = {INUSE_OBJECTS, INUSE_SPACE, ALLOC_OBJECTS,
+						 ALLOC_SPACE};
 	struct profile out, in;
-	uint32_t row, one_more;
+	uint64_t header[4], sum[4] = {0};
 
 	make_profile(&out);
-	CHECK_EQ(profile_row_at(
-			 &out,
-			 &(struct profile_row_key){out.row[0].key.stack, 48, 4 * 4096, PROFILE_NEW},
-			 &row),
-		 0);
-	out.row[row].alloc_count = 10;
-	out.row[row].alloc_bytes = 480;
-	out.row[row].inuse_count = 5;
-	out.row[row].inuse_bytes = 240;
-	CHECK_EQ(profile_row_at(&out,
-				&(struct profile_row_key){out.row[0].key.stack,
-							  profile_size_class(1 << 20), 2 * 4096,
-							  PROFILE_NEW},
-				&one_more),
-		 0);
-	out.row[one_more].alloc_count = 1;
-	out.row[one_more].alloc_bytes = 1 << 20;
+	const uint32_t row = add_row(&out, 48, 4 * 4096, 10, 5);
+
+	add_row(&out, 1 << 20, 2 * 4096, 1, 0);
 	profile_add_change(&out.meta, &(struct profile_change){1000, 4 * 4096});
 	out.meta.budget_ppm = 10000;
 	char *text = written(&out);
-	/* (1 - e^(-48/4096)) / (1 - e^(-48/16384)) = 3.98 */
-	CHECK(strstr(text, "\n    20:      960 [    40:     1920] @"));
-	CHECK(strstr(text, "\n     0:        0 [     1:  1048576] @")); /* certain at either */
+	CHECK(strstr(text, "] @ heap_v2/1\n"));
+	CHECK(strstr(text, "\n     0:        0 [     1:  1048576] @")); /* certain */
+	/* 5 and 10 samples of 48 bytes, each for 1 / (1 - e^(-48/16384)) = 341.8 blocks */
+	CHECK(strstr(text, "\n  1709:    82040 [  3418:   164080] @"));
+	CHECK_EQ(add_up(text, sum), 4);
+	CHECK(scan_bucket(text + strlen("heap profile:"), header));
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_EQ(sum[i], header[i]);
+		CHECK(fabs((double)sum[i] - estimate_total(&out, types[i]).value) <= 1);
+	}
 	CHECK_EQ(read_text(text, strlen(text), &in), 0);
 	CHECK(in.meta.damage == NULL);
 	CHECK_EQ(in.row_count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		CHECK_EQ(in.row[i].key.interval, out.row[i].key.interval);
+		CHECK_EQ(in.row[i].alloc_count, out.row[i].alloc_count);
+		CHECK_EQ(in.row[i].alloc_bytes, out.row[i].alloc_bytes);
+		CHECK_EQ(in.row[i].inuse_count, out.row[i].inuse_count);
+		CHECK_EQ(in.row[i].inuse_bytes, out.row[i].inuse_bytes);
+	}
 	CHECK_EQ(in.row[row].key.interval, 4 * 4096);
-	CHECK_EQ(in.row[row].alloc_count, 10);
-	CHECK_EQ(in.row[row].inuse_bytes, 240);
+	CHECK_EQ(in.meta.interval, 4096);
 	CHECK_EQ(in.meta.change_count, 1);
 	CHECK_EQ(in.meta.change[0].time_ns, 1000);
 	CHECK_EQ(in.meta.change[0].interval, 4 * 4096);
@@ -342,6 +386,116 @@ UNIT_TEST(rows_drawn_more_seldom)
 	profile_close(&in);
 	profile_close(&out);
 	free(text);
+}
+
+/* Of rows of one interval, others weigh the counts themselves. */
+UNIT_TEST(rows_of_one_interval_are_not_weighed)
+{
+	struct profile out, in;
+
+	make_profile(&out);
+	out.meta.interval = 512; /* what it began with */
+	char *text = written(&out);
+	CHECK(strstr(text, "] @ heap_v2/4096\n"));
+	CHECK(strstr(text, "\n     2:      128 [     2:      128] @ 0x00400100\n"));
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.meta.interval, 512);
+	profile_close(&in);
+	profile_close(&out);
+	free(text);
+}
+
+/* Each row alone would be rounded by up to a half, all to the same side. */
+UNIT_TEST(what_rounding_takes_is_carried_over)
+{
+	struct profile profile;
+	uint64_t sum[4] = {0};
+
+	make_profile(&profile);
+	for (uint32_t i = 0; i < 200; i++) {
+		const uint32_t row = add_row(&profile, 4096, 4096, 1, 1);
+
+		profile.row[row].key.size_class = 100000 + i;
+	}
+	add_row(&profile, 48, 2 * 4096, 1, 1);
+	char *text = written(&profile);
+	CHECK_EQ(add_up(text, sum), 203);
+	/* 200 times 1.58 */
+	CHECK(fabs((double)sum[0] - estimate_total(&profile, INUSE_OBJECTS).value) <= 1);
+	CHECK(fabs((double)sum[3] - estimate_total(&profile, ALLOC_SPACE).value) <= 1);
+	profile_close(&profile);
+	free(text);
+}
+
+UNIT_TEST(what_is_known_of_the_process_is_read_back)
+{
+	struct profile out, in;
+
+	make_profile(&out);
+	for (uint64_t s = 1; s <= 3; s++)
+		profile_add_moment(&out.meta,
+				   &(struct profile_moment){s * 1000000000, 100 * s, 10 * s, s});
+	out.meta.frees_share = 0.25;
+	out.meta.unsampled_freed[0] = (struct profile_freed){1, 4, 12};
+	out.meta.unsampled_freed[HI_SIZE_CLASSES - 1] = (struct profile_freed){7, 28, 1ull << 40};
+	out.meta.limit_bytes = 1ull << 33;
+	out.meta.limited_bytes = 1ull << 32;
+	char *text = written(&out);
+	CHECK(strstr(text, "\n# memory 2000000000 200 20 2\n"));
+	CHECK(strstr(text, "\n# unsampled_frees_share_ppm 250000\n"));
+	CHECK(strstr(text, "\n# unsampled_freed 127 7 28 1099511627776\n"));
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.meta.moment_count, 3);
+	CHECK(!memcmp(in.meta.moment, out.meta.moment, 3 * sizeof(in.meta.moment[0])));
+	CHECK(in.meta.frees_share == 0.25);
+	CHECK(!memcmp(in.meta.unsampled_freed, out.meta.unsampled_freed,
+		      sizeof(in.meta.unsampled_freed)));
+	CHECK_EQ(in.meta.limit_bytes, 1ull << 33);
+	CHECK_EQ(in.meta.limited_bytes, 1ull << 32);
+	profile_close(&in);
+	profile_close(&out);
+	free(text);
+}
+
+UNIT_TEST(comments_that_nobody_writes_are_refused)
+{
+	static const char *const comments[] = {
+		"memory 1 2 3",
+		"memory 1 2 3 4 5",
+		"memory 1 -2 3 4",
+		"memory 1 2 3 99999999999999999999999",
+		"unsampled_freed 128 1 2 3",
+		"unsampled_freed 18446744073709551615 1 2 3",
+		"unsampled_freed 1 2 3",
+		"unsampled_freed 1 2 3 4 5",
+		"unsampled_freed x 2 3 4",
+		"unsampled_frees_share_ppm -1",
+		"unsampled_frees_share_ppm 1000001",
+		"unsampled_frees_share_ppm 0.5",
+		"interval_bytes x",
+		"limit_bytes -1",
+		"limited_bytes 1 2",
+	};
+
+	for (size_t i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {
+		struct profile profile;
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "heap profile:  1: 10 [ 1: 10] @ heap_v2/1\n# %s\n 1: 10 [ 1: 10] @ 0x1\n"
+			 "\nMAPPED_LIBRARIES:\n",
+			 comments[i]);
+		CHECK_EQ(read_text(text, strlen(text), &profile), 0);
+		if (!profile.meta.damage || !strstr(profile.meta.damage, "line 2"))
+			UNIT_FAIL("%s: %s", comments[i],
+				  profile.meta.damage ? profile.meta.damage : "no damage");
+		CHECK_EQ(profile.row_count, 1);
+		CHECK_EQ(profile.meta.moment_count, 0);
+		CHECK(profile.meta.frees_share == 0);
+		profile_close(&profile);
+	}
 }
 
 /* Samples of a forged stream may stand for more than a file can say. */

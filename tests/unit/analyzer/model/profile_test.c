@@ -159,4 +159,87 @@ UNIT_TEST(a_frame_has_its_lines_in_their_order)
 	free(frame.line);
 }
 
+#define STEP_NS UINT64_C(250000000)
+
+static void add_moment(struct profile_meta *meta, uint64_t time_ns)
+{
+	profile_add_moment(meta, &(struct profile_moment){.time_ns = time_ns,
+							  .anonymous = time_ns + 1,
+							  .resident = time_ns + 2,
+							  .seen = time_ns + 3});
+}
+
+UNIT_TEST(of_each_stretch_the_latest_moment_stays)
+{
+	struct profile_meta meta = {0};
+
+	/* ten in each stretch: the first, and from then on the last before the next */
+	for (uint64_t i = 0; i <= 40; i++)
+		add_moment(&meta, 1 + i * STEP_NS / 10);
+	CHECK_EQ(meta.moment_step_ns, STEP_NS);
+	CHECK(meta.moment_count >= 5 && meta.moment_count <= 6);
+	CHECK_EQ(meta.moment[0].time_ns, 1);
+	CHECK_EQ(meta.moment[meta.moment_count - 1].time_ns, 1 + 4 * STEP_NS);
+	CHECK_EQ(meta.moment[meta.moment_count - 1].anonymous, 2 + 4 * STEP_NS);
+	CHECK_EQ(meta.moment[meta.moment_count - 1].resident, 3 + 4 * STEP_NS);
+	CHECK_EQ(meta.moment[meta.moment_count - 1].seen, 4 + 4 * STEP_NS);
+}
+
+UNIT_TEST(moments_that_are_not_later_are_ignored)
+{
+	struct profile_meta meta = {0};
+
+	add_moment(&meta, 7 * STEP_NS);
+	add_moment(&meta, 7 * STEP_NS);
+	add_moment(&meta, 2 * STEP_NS);
+	CHECK_EQ(meta.moment_count, 1);
+	CHECK_EQ(meta.moment[0].time_ns, 7 * STEP_NS);
+}
+
+UNIT_TEST(a_long_session_keeps_every_second_moment)
+{
+	struct profile_meta meta = {0};
+	const uint64_t last = 8 * PROFILE_MOMENTS_MAX;
+
+	for (uint64_t i = 0; i <= last; i++) {
+		add_moment(&meta, 1 + i * STEP_NS);
+		CHECK(meta.moment_count <= PROFILE_MOMENTS_MAX);
+		/* the last one is the latest of all, at any time */
+		CHECK_EQ(meta.moment[meta.moment_count - 1].time_ns, 1 + i * STEP_NS);
+	}
+	CHECK_EQ(meta.moment_step_ns, 16 * STEP_NS);
+	CHECK(meta.moment_count > PROFILE_MOMENTS_MAX / 2 - 2);
+	CHECK_EQ(meta.moment[0].time_ns, 1);
+	/* evenly over the session */
+	for (uint32_t i = 2; i + 1 < meta.moment_count; i++) {
+		const uint64_t apart = meta.moment[i].time_ns - meta.moment[i - 1].time_ns;
+
+		CHECK(apart >= 8 * STEP_NS && apart <= 32 * STEP_NS);
+	}
+}
+
+UNIT_TEST(intervals_are_those_of_the_rows)
+{
+	static const uint64_t intervals[] = {4096, 512, 65536};
+	uint64_t finest, coarsest;
+	struct profile profile;
+	uint32_t row;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	profile.meta.interval = 32768;
+	profile_intervals(&profile, &finest, &coarsest);
+	CHECK_EQ(finest, 32768);
+	CHECK_EQ(coarsest, 32768);
+	for (size_t i = 0; i < 3; i++)
+		CHECK_EQ(profile_row_at(&profile,
+					&(struct profile_row_key){.size_class = 48,
+								  .interval = intervals[i]},
+					&row),
+			 0);
+	profile_intervals(&profile, &finest, &coarsest);
+	CHECK_EQ(finest, 512);
+	CHECK_EQ(coarsest, 65536);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

@@ -74,7 +74,7 @@ static int finish(struct scene *scene, char *summary, size_t size)
 {
 	FILE *out = fmemopen(summary, size, "w");
 	fclose(scene->stream);
-	const int result = analyzer_child_finish(&scene->child, out);
+	const int result = analyzer_child_finish(&scene->child, out, NULL);
 	fclose(out);
 	return result;
 }

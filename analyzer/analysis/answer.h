@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * answer.h - who leaks: what a profile of one session says about growth, and how sure that is.
+ *
+ * Blocks are grouped by the function that a person would look at, where they were allocated. Each
+ * group has a trend (trend.h), tested at a level that holds for all groups together. What is left
+ * grows perhaps as a whole, though no group does: then the function is looked for through which all
+ * of that leads. At last all of it is compared with the growth of the process, as /proc has it:
+ * what was seen growing while the process did not has replaced older blocks.
+ *
+ * docs/sampling.md has the derivation. Start at answer_open().
+ */
+#ifndef HI_ANSWER_H
+#define HI_ANSWER_H
+
+#include "row_trend.h"
+#include "user_frames.h"
+
+#define ANSWER_ROWS 5u
+#define ANSWER_BARS 16u
+
+/* How fast the memory of the process grew, in bytes per second. */
+struct process_growth {
+	bool is_known;
+	double slope, low, high; /* 95 % interval; at least as wide as the pages of an allocator */
+	double bytes;            /* from the first moment to the last */
+};
+
+struct answer_row {
+	struct trend trend;
+	double live; /* bytes in use at the end; allocated in the window */
+	/* bytes in use at the end of each part of the window, as a share of the most of them */
+	double bar[ANSWER_BARS];
+	uint32_t stack;    /* of the profile: the one that holds most */
+	uint32_t call;     /* of frames.functions.call[]: the one that a person would look at */
+	size_t stacks;     /* how many stacks the row has */
+	bool is_caller;    /* many functions allocate, and this one leads to all of them */
+	bool is_scattered; /* many functions allocate, and none leads to all: call is one of them */
+};
+
+struct answer {
+	const struct profile *profile;
+	struct user_frames frames;
+	/*
+	 * Of the row that decides; TREND_UNSURE if the caveats withhold verdicts, TREND_TOO_FEW if
+	 * what is missing may change the answer
+	 */
+	enum trend_verdict verdict;
+	/* what grows, the fastest first; then what replaces older blocks; then what is not decided
+	 */
+	struct answer_row row[ANSWER_ROWS];
+	size_t row_count;
+	size_t growing; /* number of groups that grow, also beyond ANSWER_ROWS */
+	double slope, slope_low, slope_high; /* of all groups that grow */
+	struct process_growth process;
+	double explained;  /* share of the growth of the process that these are; < 0 = not known */
+	double more_ns;    /* of TREND_TOO_FEW; 0 = not known */
+	double detectable; /* bytes per second: what leaks faster would probably have been found */
+	double window_ns, tail_ns;
+};
+
+/*
+ * tail_ns: blocks that are younger do not count. level: the probability of a false alarm that is
+ * allowed, over all groups. Returns 0 or -ENOMEM. The profile must outlive the
+ * answer. The caller closes it in either case.
+ */
+int answer_open(const struct profile *profile, double tail_ns, double level,
+		struct answer *out_answer);
+void answer_close(struct answer *answer);
+/* From the moments of the profile. Returns 0 or -ENOMEM. */
+int process_growth_of(const struct profile_meta *meta, struct process_growth *out_growth);
+
+#endif

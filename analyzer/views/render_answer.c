@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* render_answer.c - see render_answer.h. Start at render_answer_text(). */
+#include "render_answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "hi_path.h"
+#include "hi_units.h"
+#include "text_out.h"
+
+#define NS_PER_S 1e9
+#define SECONDS_PER_HOUR 3600
+#define SLOW 1024 /* bytes per second; below it rates are per hour */
+#define STACK_MAX 64u
+/* a share of the growth that is as good as all of it, or none */
+#define ALL_SHARE 0.9
+#define NONE_SHARE 0.1
+
+/* "1.20MB/s", "30kB/h" */
+static const char *format_rate(double rate, char *text)
+{
+	char value[HI_UNITS_TEXT_MAX];
+	const bool is_slow = fabs(rate) < SLOW;
+
+	snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%c",
+		 hi_format_bytes(is_slow ? rate * SECONDS_PER_HOUR : rate, value, sizeof(value)),
+		 is_slow ? 'h' : 's');
+	return text;
+}
+
+/* "leak_here leak.c:8" */
+static void print_place(const struct answer *answer, const struct answer_row *row, FILE *out)
+{
+	const struct function_call *call = &answer->frames.functions.call[row->call];
+
+	fputs(answer->frames.functions.name[call->function], out);
+	if (call->file && call->line)
+		fprintf(out, " %s:%" PRIu32, hi_base_name(call->file), call->line);
+}
+
+static void print_interval(double low, double high, FILE *out)
+{
+	char low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "%s .. %s", format_rate(low, low_text), format_rate(high, high_text));
+}
+
+/* "about 40s" */
+static void print_more(double more_ns, FILE *out)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "about %s more",
+		hi_format_ns(ceil(more_ns / NS_PER_S) * NS_PER_S, text, sizeof(text)));
+}
+
+/* ---- the sentence ---------------------------------------------------------------------------- */
+
+static void print_growth(const struct answer *answer, FILE *out)
+{
+	const struct answer_row *first = &answer->row[0];
+	char rate[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "It %s by %s (95%% interval ",
+		first->trend.verdict == TREND_GROWS ? "grows" : "probably grows",
+		format_rate(answer->slope, rate));
+	print_interval(answer->slope_low, answer->slope_high, out);
+	if (answer->growing == 1) {
+		fputs("): ", out);
+	} else {
+		fprintf(out, ") at %zu places, fastest, by %s, at ", answer->growing,
+			format_rate(first->trend.slope, rate));
+	}
+	print_place(answer, first, out);
+	fputs(first->is_caller      ? ", which leads to many places that allocate.\n"
+	      : first->is_scattered ? ", and at many other places.\n"
+				    : ".\n",
+	      out);
+}
+
+static void print_replaced(const struct answer *answer, FILE *out)
+{
+	const struct answer_row *first = &answer->row[0];
+	char live[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "Nothing leaks that was seen: %s more than at the start are held by ",
+		hi_format_bytes(first->live, live, sizeof(live)));
+	print_place(answer, first, out);
+	fputs(", but the process does not grow by as much: new blocks replace older ones, or fill "
+	      "memory that was free.\n",
+	      out);
+}
+
+static void print_undecided(const struct answer *answer, FILE *out)
+{
+	fputs("Cannot tell yet whether it grows: ", out);
+	print_place(answer, &answer->row[0], out);
+	fputs(" may. ", out);
+	if (answer->more_ns > 0) {
+		fputs("It takes ", out);
+		print_more(answer->more_ns, out);
+		fputs(" (--duration)", out);
+	} else {
+		fputs("It takes a longer session (--duration)", out);
+	}
+	fputs(" or finer samples (--sample).\n", out);
+}
+
+static bool grows_unseen(const struct answer *answer)
+{
+	return answer->process.is_known && answer->process.low > answer->detectable &&
+	       answer->slope_high < NONE_SHARE * answer->process.low;
+}
+
+static void print_unseen(const struct answer *answer, FILE *out)
+{
+	char rate[HI_UNITS_TEXT_MAX];
+
+	fprintf(out,
+		"The process grows by %s, and nothing that was allocated through the hooked "
+		"functions does: it maps memory by other means, or fills memory that it has "
+		"allocated before.\n",
+		format_rate(answer->process.slope, rate));
+}
+
+static void print_steady(const struct answer *answer, FILE *out)
+{
+	char rate[HI_UNITS_TEXT_MAX], window[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "Nothing grows in these %s; a leak of more than %s would have been found.\n",
+		hi_format_ns(answer->window_ns, window, sizeof(window)),
+		format_rate(answer->detectable, rate));
+}
+
+static void print_sentence(const struct answer *answer, FILE *out)
+{
+	switch (answer->verdict) {
+	case TREND_GROWS:
+	case TREND_PROBABLY:
+		print_growth(answer, out);
+		break;
+	case TREND_UNSURE:
+		fputs("Cannot tell what grows; the notes say why.\n", out);
+		break;
+	default:
+		if (grows_unseen(answer))
+			print_unseen(answer, out);
+		else if (answer->verdict == TREND_REPLACES)
+			print_replaced(answer, out);
+		else if (answer->verdict == TREND_TOO_FEW)
+			print_undecided(answer, out);
+		else
+			print_steady(answer, out);
+	}
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static void print_process(const struct answer *answer, FILE *out)
+{
+	const struct process_growth *process = &answer->process;
+	char bytes[HI_UNITS_TEXT_MAX], rate[HI_UNITS_TEXT_MAX];
+
+	if (!process->is_known)
+		return;
+	fprintf(out, "The process %s by %s (%s, ", process->bytes < 0 ? "shrank" : "grew",
+		hi_format_bytes(fabs(process->bytes), bytes, sizeof(bytes)),
+		format_rate(process->slope, rate));
+	print_interval(process->low, process->high, out);
+	fputs(" of anonymous memory)", out);
+	if (answer->explained >= 0)
+		fprintf(out, "; %.0f%% of its growth is below", 100 * fmin(answer->explained, 1));
+	fputs(".\n", out);
+}
+
+/* The time until the limit is reached, at the rate at which the process grows. */
+static void print_limit(const struct answer *answer, FILE *out)
+{
+	const struct profile_meta *meta = &answer->profile->meta;
+	const struct process_growth *process = &answer->process;
+	const double left = (double)meta->limit_bytes - (double)meta->limited_bytes;
+	char limit[HI_UNITS_TEXT_MAX], time[HI_UNITS_TEXT_MAX], soon[HI_UNITS_TEXT_MAX],
+		late[HI_UNITS_TEXT_MAX];
+
+	if (!meta->limit_bytes || !process->is_known || process->low <= 0 || left <= 0)
+		return;
+	fprintf(out, "It reaches its limit of %s in %s (%s to %s), if it goes on like this.\n",
+		hi_format_bytes((double)meta->limit_bytes, limit, sizeof(limit)),
+		hi_format_ns(left / process->slope * NS_PER_S, time, sizeof(time)),
+		hi_format_ns(left / process->high * NS_PER_S, soon, sizeof(soon)),
+		hi_format_ns(left / process->low * NS_PER_S, late, sizeof(late)));
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void print_bars(const struct answer_row *row, FILE *out)
+{
+	static const char *const bars[] = {"\342\226\201", "\342\226\202", "\342\226\203",
+					   "\342\226\204", "\342\226\205", "\342\226\206",
+					   "\342\226\207", "\342\226\210"};
+
+	for (size_t bar = 0; bar < ANSWER_BARS; bar++)
+		fputs(bars[(size_t)fmin(7, fmax(0, 8 * row->bar[bar]))], out);
+}
+
+static void print_row(const struct answer *answer, const struct answer_row *row, FILE *out)
+{
+	const struct trend *trend = &row->trend;
+	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX],
+		live[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "  %-21s %11s %11s .. %-11s %10s  ", trend_word(trend->verdict),
+		format_rate(trend->slope, slope), format_rate(trend->slope_low, low),
+		format_rate(trend->slope_high, high),
+		hi_format_bytes(row->live, live, sizeof(live)));
+	print_bars(row, out);
+	fputs("  ", out);
+	print_place(answer, row, out);
+	fputc('\n', out);
+}
+
+void render_answer_text(const struct answer *answer, FILE *out)
+{
+	print_sentence(answer, out);
+	print_process(answer, out);
+	print_limit(answer, out);
+	if (!answer->row_count)
+		return;
+	fprintf(out, "  %-21s %11s %11s    %-11s %10s\n", "", "slope", "slope, 95%", "", "held");
+	for (size_t i = 0; i < answer->row_count; i++)
+		print_row(answer, &answer->row[i], out);
+	if (answer->growing > answer->row_count)
+		fprintf(out, "  and %zu more that grow\n", answer->growing - answer->row_count);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_slope(double value, double low, double high, FILE *out)
+{
+	fprintf(out, "\"slope\":{\"value\":%.6g,\"low\":%.6g,\"high\":%.6g}", value, low, high);
+}
+
+static void put_stack(const struct answer *answer, const struct answer_row *row, FILE *out)
+{
+	const struct functions *functions = &answer->frames.functions;
+	size_t count;
+	const uint32_t *call = user_frames_unfold(&answer->frames, row->stack, &count);
+
+	fputs(",\"stack\":[", out);
+	for (size_t i = 0; i < count && i < STACK_MAX; i++) {
+		fputs(i ? "," : "", out);
+		text_json(functions->name[functions->call[call[i]].function], out);
+	}
+	fputs("]", out);
+}
+
+static void put_row(const struct answer *answer, const struct answer_row *row, FILE *out)
+{
+	const struct function_call *call = &answer->frames.functions.call[row->call];
+
+	fprintf(out, "{\"verdict\":\"%s\",\"function\":", trend_word(row->trend.verdict));
+	text_json(answer->frames.functions.name[call->function], out);
+	fputs(",\"file\":", out);
+	text_json(call->file ? call->file : "", out);
+	fprintf(out, ",\"line\":%" PRIu32 ",", call->line);
+	put_slope(row->trend.slope, row->trend.slope_low, row->trend.slope_high, out);
+	fprintf(out, ",\"live_bytes\":%.0f,\"samples\":%.0f,\"stacks\":%zu,\"is_caller\":%s",
+		row->live, row->trend.samples, row->stacks, row->is_caller ? "true" : "false");
+	if (answer->slope > 0 && trend_is_growth(row->trend.verdict))
+		fprintf(out, ",\"share\":%.3f", row->trend.slope / answer->slope);
+	put_stack(answer, row, out);
+	fputc('}', out);
+}
+
+static void put_process(const struct answer *answer, FILE *out)
+{
+	const struct process_growth *process = &answer->process;
+	const struct profile_meta *meta = &answer->profile->meta;
+
+	fputs(",\"process\":{", out);
+	if (process->is_known) {
+		put_slope(process->slope, process->low, process->high, out);
+		fprintf(out, ",\"grown_bytes\":%.0f", process->bytes);
+	}
+	if (process->is_known && meta->limit_bytes)
+		fputc(',', out);
+	if (meta->limit_bytes)
+		fprintf(out, "\"limit_bytes\":%" PRIu64 ",\"limited_bytes\":%" PRIu64,
+			meta->limit_bytes, meta->limited_bytes);
+	fputc('}', out);
+}
+
+static void put_sentence(const struct answer *answer, FILE *out)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *buffer = open_memstream(&text, &size);
+
+	if (!buffer)
+		return;
+	print_sentence(answer, buffer);
+	if (!fclose(buffer) && size) {
+		text[size - 1] = 0; /* the newline */
+		fputs(",\"sentence\":", out);
+		text_json(text, out);
+	}
+	free(text);
+}
+
+void render_answer_json(const struct answer *answer, FILE *out)
+{
+	fprintf(out, "{\"verdict\":\"%s\"", trend_word(answer->verdict));
+	put_sentence(answer, out);
+	if (answer->explained >= 0)
+		fprintf(out, ",\"explained\":%.3f", answer->explained);
+	if (answer->more_ns > 0)
+		fprintf(out, ",\"more_seconds\":%.0f", ceil(answer->more_ns / NS_PER_S));
+	fprintf(out, ",\"detectable_bytes_per_second\":%.6g", answer->detectable);
+	put_process(answer, out);
+	fputs(",\"rows\":[", out);
+	for (size_t i = 0; i < answer->row_count; i++) {
+		fputs(i ? "," : "", out);
+		put_row(answer, &answer->row[i], out);
+	}
+	fputc(']', out);
+}

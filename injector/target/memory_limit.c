@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_limit.c - see memory_limit.h. Start at memory_limit_of(). */
+#include "memory_limit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proc_file.h"
+#include "procfs.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+/* of cgroup v1, where no limit is a number: the largest page-aligned one */
+#define NO_LIMIT (1ull << 62)
+#define DEPTH_MAX 64
+
+static void take(struct memory_limit *nearest, uint64_t limit, uint64_t used)
+{
+	const uint64_t left = limit > used ? limit - used : 0;
+
+	if (!limit || limit >= NO_LIMIT)
+		return;
+	if (!nearest->limit || left < nearest->limit - nearest->used)
+		*nearest = (struct memory_limit){limit, used < limit ? used : limit};
+}
+
+/* The number in a file; 0: there is none, or another word ("max"). */
+static uint64_t read_number(const char *directory, const char *name)
+{
+	char path[PATH_MAX], text[32] = "";
+	FILE *file;
+
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
+		return 0;
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (!fgets(text, sizeof(text), file))
+		*text = 0;
+	fclose(file);
+	return strtoull(text, NULL, 10);
+}
+
+struct version {
+	const char *below, *limit, *used; /* below: of the directory of all cgroups */
+};
+static const struct version v2 = {"", "memory.max", "memory.current"};
+static const struct version v1 = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"};
+
+/* Looks at a cgroup and at all above it. */
+static void take_cgroups(const char *root, const struct version *version, const char *name,
+			 size_t size, struct memory_limit *nearest)
+{
+	const size_t root_size = strlen(root) + strlen(version->below);
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s%s%.*s", root, version->below, (int)size, name) >=
+	    (int)sizeof(path))
+		return;
+	for (int depth = 0; depth < DEPTH_MAX && strlen(path) > root_size; depth++) {
+		const uint64_t limit = read_number(path, version->limit);
+
+		if (limit)
+			take(nearest, limit, read_number(path, version->used));
+		*strrchr(path, '/') = 0;
+	}
+}
+
+/* Whether a line "N:LIST:PATH" has that controller in its list. An empty list is cgroup v2. */
+static bool has_controller(const char *list, size_t size, const char *controller)
+{
+	const size_t length = strlen(controller);
+
+	for (size_t i = 0; i + length <= size; i++)
+		if ((i == 0 || list[i - 1] == ',') && !strncmp(list + i, controller, length) &&
+		    (i + length == size || list[i + length] == ','))
+			return true;
+	return false;
+}
+
+void memory_limit_take_cgroups(const char *root, const char *text, struct memory_limit *nearest)
+{
+	while (*text) {
+		const size_t line = strcspn(text, "\n");
+		const char *list = memchr(text, ':', line);
+		const char *name =
+			list ? memchr(list + 1, ':', line - (size_t)(list + 1 - text)) : NULL;
+
+		if (name) {
+			const size_t list_size = (size_t)(name - list - 1),
+				     name_size = line - (size_t)(name + 1 - text);
+
+			if (!list_size)
+				take_cgroups(root, &v2, name + 1, name_size, nearest);
+			else if (has_controller(list + 1, list_size, "memory"))
+				take_cgroups(root, &v1, name + 1, name_size, nearest);
+		}
+		text += line + (text[line] == '\n');
+	}
+}
+
+/* The soft limit of a line of /proc/PID/limits; 0: unlimited. */
+static uint64_t own_limit(const char *text, const char *name)
+{
+	const char *line = strstr(text, name);
+
+	return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+}
+
+void memory_limit_take_own(const char *text, uint64_t space, uint64_t data,
+			   struct memory_limit *nearest)
+{
+	take(nearest, own_limit(text, "Max address space"), space);
+	take(nearest, own_limit(text, "Max data size"), data);
+}
+
+struct memory_limit memory_limit_of(pid_t pid, pid_t tid)
+{
+	struct memory_limit nearest = {0};
+	struct proc_status status;
+	char *text;
+
+	if (!proc_file_read(pid, tid, "cgroup", &text, NULL)) {
+		memory_limit_take_cgroups(CGROUPS, text, &nearest);
+		free(text);
+	}
+	if (!proc_file_read(pid, tid, "limits", &text, NULL)) {
+		if (!proc_status_read(pid, tid, &status))
+			memory_limit_take_own(text, status.size_bytes, status.writable_bytes,
+					      &nearest);
+		free(text);
+	}
+	return nearest;
+}

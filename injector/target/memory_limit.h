@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory_limit.h - the limit of memory that a process reaches first: memory.max of its cgroup or of
+ * one above it (cgroups v2 and v1), or its own limit of address space or data size.
+ *
+ * Only what can be seen from here counts: cgroups that are not below /sys/fs/cgroup are unknown.
+ */
+#ifndef HI_MEMORY_LIMIT_H
+#define HI_MEMORY_LIMIT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* limit: in bytes, 0 = there is none; used: what counts towards it. */
+struct memory_limit {
+	uint64_t limit, used;
+};
+
+/* The limit with the least room left. */
+struct memory_limit memory_limit_of(pid_t pid, pid_t tid);
+/*
+ * The parts of it. Each replaces *nearest by a limit with less room left, if there is one.
+ *
+ * root: where cgroups are, /sys/fs/cgroup; text: of /proc/PID/cgroup.
+ */
+void memory_limit_take_cgroups(const char *root, const char *text, struct memory_limit *nearest);
+/* text: of /proc/PID/limits; space, data: address space and private writable mappings, in bytes. */
+void memory_limit_take_own(const char *text, uint64_t space, uint64_t data,
+			   struct memory_limit *nearest);
+
+#endif

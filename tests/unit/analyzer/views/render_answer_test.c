@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* render_answer_test.c - the words and the JSON of answers by hand. */
+#include "unit.h"
+
+#include "answer_scene.h"
+#include "rendered.h"
+#include "render_answer.h"
+
+#define MIB (1u << 20)
+#define GROWS "It grows by 2MB/s (95% interval 1MB/s .. 3MB/s): leak_here file.c:10.\n"
+/* clang-format off: as it looks */
+#define TABLE                                                                         \
+	"                              slope  slope, 95%                      held\n" \
+	"  grows                       2MB/s       1MB/s .. 3MB/s             40MB  " \
+	"▁▂▂▃▃▄▄▅▅▆▆▇▇███"                            \
+	"  leak_here file.c:10\n"
+/* clang-format on */
+#define GREW "The process grew by 80MB (4MB/s, 3MB/s .. 5MB/s of anonymous memory)"
+
+/* An answer with that verdict, of a row for the function leak_here, and no process. */
+struct scene {
+	struct profile profile;
+	struct answer answer;
+};
+
+static void scene_begin(struct scene *scene, enum trend_verdict verdict)
+{
+	scene->profile = scene_open();
+	scene_block(&scene->profile, "main;leak_here;malloc", 64, 1, SCENE_S);
+	scene->answer = scene_answer(&scene->profile);
+	struct answer *answer = &scene->answer;
+	const uint32_t call = *user_frames_unfold(&answer->frames, 0, &(size_t){0});
+
+	answer->verdict = verdict;
+	answer->row_count = 1;
+	answer->growing = trend_is_growth(verdict);
+	answer->row[0] = (struct answer_row){
+		.trend = {.verdict = verdict,
+			  .slope = 2 * MIB,
+			  .slope_low = MIB,
+			  .slope_high = 3 * MIB,
+			  .samples = 100},
+		.live = 40 * MIB,
+		.call = call,
+		.stacks = 1,
+	};
+	for (uint32_t bar = 0; bar < ANSWER_BARS; bar++)
+		answer->row[0].bar[bar] = (bar + 1.0) / ANSWER_BARS;
+	answer->slope = 2 * MIB;
+	answer->slope_low = MIB;
+	answer->slope_high = 3 * MIB;
+}
+
+static void scene_end(struct scene *scene)
+{
+	answer_close(&scene->answer);
+	profile_close(&scene->profile);
+}
+
+static char *text_of_answer(const struct answer *answer,
+			    void (*render)(const struct answer *answer, FILE *out))
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK(out);
+	render(answer, out);
+	fclose(out);
+	return text;
+}
+
+static void check_text(const struct answer *answer, const char *wanted)
+{
+	char *text = text_of_answer(answer, render_answer_text);
+
+	CHECK_STR(text, wanted);
+	free(text);
+}
+
+/* The first line is this one. */
+static void check_sentence(const struct answer *answer, const char *wanted)
+{
+	char *text = text_of_answer(answer, render_answer_text);
+
+	text[strcspn(text, "\n")] = 0;
+	CHECK_STR(text, wanted);
+	free(text);
+}
+
+UNIT_TEST(what_grows)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	check_text(&scene.answer, GROWS TABLE);
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_grows_through_a_caller)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_PROBABLY);
+	scene.answer.row[0].is_caller = true;
+	check_sentence(&scene.answer,
+		       "It probably grows by 2MB/s (95% interval 1MB/s .. 3MB/s): leak_here "
+		       "file.c:10, which leads to many places that allocate.");
+	scene.answer.row[0].is_caller = false;
+	scene.answer.row[0].is_scattered = true;
+	check_sentence(&scene.answer, "It probably grows by 2MB/s (95% interval 1MB/s .. 3MB/s): "
+				      "leak_here file.c:10, and at many other places.");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_grows_at_several_places)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.growing = 7;
+	scene.answer.slope = 5 * MIB;
+	scene.answer.slope_high = 9 * MIB;
+	check_text(&scene.answer,
+		   "It grows by 5MB/s (95% interval 1MB/s .. 9MB/s) at 7 places, fastest, by "
+		   "2MB/s, at leak_here file.c:10.\n" TABLE "  and 6 more that grow\n");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_replaces_older_blocks)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_REPLACES);
+	check_sentence(&scene.answer,
+		       "Nothing leaks that was seen: 40MB more than at the start are held by "
+		       "leak_here file.c:10, but the process does not grow by as much: new blocks "
+		       "replace older ones, or fill memory that was free.");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_is_not_decided)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_TOO_FEW);
+	check_sentence(&scene.answer,
+		       "Cannot tell yet whether it grows: leak_here file.c:10 may. It takes a "
+		       "longer session (--duration) or finer samples (--sample).");
+	scene.answer.more_ns = 41.2e9;
+	check_sentence(&scene.answer,
+		       "Cannot tell yet whether it grows: leak_here file.c:10 may. It takes about "
+		       "42.00s more (--duration) or finer samples (--sample).");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_cannot_be_told)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_UNSURE);
+	scene.answer.row_count = 0;
+	check_text(&scene.answer, "Cannot tell what grows; the notes say why.\n");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_is_steady)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.answer.row_count = 0;
+	scene.answer.detectable = 100 << 10;
+	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 100kB/s "
+				  "would have been found.\n");
+	scene.answer.detectable = 512; /* below 1 kB/s rates are per hour */
+	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 1.76MB/h "
+				  "would have been found.\n");
+	scene_end(&scene);
+}
+
+static const struct process_growth grown = {
+	.is_known = true, .slope = 4 * MIB, .low = 3 * MIB, .high = 5 * MIB, .bytes = 80 * MIB};
+
+/* A process that grows by other means has no steady memory. */
+UNIT_TEST(what_grows_unseen)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.answer.row_count = 0;
+	scene.answer.slope = scene.answer.slope_low = scene.answer.slope_high = 0;
+	scene.answer.detectable = MIB;
+	scene.answer.process = grown;
+	check_text(&scene.answer,
+		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
+		   "functions does: it maps memory by other means, or fills memory that it has "
+		   "allocated before.\n" GREW ".\n");
+	/* what would not have been found may be it */
+	scene.answer.detectable = 4 * MIB;
+	check_sentence(
+		&scene.answer,
+		"Nothing grows in these 20.00s; a leak of more than 4MB/s would have been found.");
+	scene_end(&scene);
+}
+
+UNIT_TEST(the_process_and_its_limit)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.explained = 0.5;
+	scene.profile.meta.limit_bytes = 1024ull * MIB;
+	scene.profile.meta.limited_bytes = 544ull * MIB;
+	check_text(&scene.answer,
+		   GROWS GREW "; 50% of its growth is below.\nIt reaches its limit of 1GB in 2m00s "
+			      "(1m36s to 2m40s), if it goes on like this.\n" TABLE);
+	scene_end(&scene);
+}
+
+UNIT_TEST(a_limit_that_may_not_be_reached_has_no_time)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.process.low = 0;
+	scene.answer.process.bytes = -80.0 * MIB;
+	scene.answer.explained = 1.5; /* never more than all */
+	scene.profile.meta.limit_bytes = 1024ull * MIB;
+	char *text = text_of_answer(&scene.answer, render_answer_text);
+	check_has_not(text, "limit");
+	check_has(text, "The process shrank by 80");
+	check_has(text, "; 100% of its growth is below.\n");
+	free(text);
+	scene_end(&scene);
+}
+
+UNIT_TEST(json_of_what_grows)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.explained = 0.5;
+	scene.answer.detectable = 1000;
+	scene.profile.meta.limit_bytes = 1000;
+	scene.profile.meta.limited_bytes = 400;
+	char *text = text_of_answer(&scene.answer, render_answer_json);
+	CHECK_STR(text, "{\"verdict\":\"grows\","
+			"\"sentence\":\"It grows by 2MB/s (95% interval 1MB/s .. 3MB/s):"
+			" leak_here file.c:10.\",\"explained\":0.500,"
+			"\"detectable_bytes_per_second\":1000,"
+			"\"process\":{\"slope\":{\"value\":4.1943e+06,\"low\":3.14573e+06,"
+			"\"high\":5.24288e+06},\"grown_bytes\":83886080,"
+			"\"limit_bytes\":1000,\"limited_bytes\":400},"
+			"\"rows\":[{\"verdict\":\"grows\",\"function\":\"leak_here\","
+			"\"file\":\"src/file.c\",\"line\":10,\"slope\":{\"value\":2.09715e+06,"
+			"\"low\":1.04858e+06,\"high\":3.14573e+06},\"live_bytes\":41943040,"
+			"\"samples\":100,\"stacks\":1,\"is_caller\":false,\"share\":1.000,"
+			"\"stack\":[\"leak_here\",\"main\"]}]");
+	free(text);
+	scene_end(&scene);
+}
+
+UNIT_TEST(json_of_what_is_not_decided)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_TOO_FEW);
+	scene.answer.row_count = 0;
+	scene.answer.verdict = TREND_UNSURE;
+	scene.answer.more_ns = 41.2e9;
+	char *text = text_of_answer(&scene.answer, render_answer_json);
+	CHECK_STR(text, "{\"verdict\":\"cannot tell\","
+			"\"sentence\":\"Cannot tell what grows; the notes say why.\","
+			"\"more_seconds\":42,\"detectable_bytes_per_second\":1.6,"
+			"\"process\":{},\"rows\":[]");
+	free(text);
+	scene_end(&scene);
+}
+
+UNIT_MAIN()

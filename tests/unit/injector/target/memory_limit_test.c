@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* memory_limit_test.c - of all limits of memory, the one that is reached first. */
+#include "unit.h"
+
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "memory_limit.h"
+
+#define MIB (1ull << 20)
+
+/* Directories as below /sys/fs/cgroup, in a directory of the case's own. */
+static char root[] = "/tmp/memory_limit.XXXXXX";
+
+static void begin(void)
+{
+	CHECK(mkdtemp(root));
+}
+
+static void end(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	CHECK_EQ(system(command), 0);
+}
+
+/* Writes root/PATH; directories are made as needed. */
+static void put(const char *path, const char *text)
+{
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+		*at = 0;
+		mkdir(whole, 0700);
+	}
+	FILE *file = fopen(whole, "w");
+	CHECK(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void check_cgroups(const char *text, uint64_t limit, uint64_t used)
+{
+	struct memory_limit nearest = {0};
+
+	memory_limit_take_cgroups(root, text, &nearest);
+	CHECK_EQ(nearest.limit, limit);
+	CHECK_EQ(nearest.used, used);
+}
+
+UNIT_TEST(of_cgroups_above_each_other_the_nearest_counts)
+{
+	begin();
+	put("a/memory.max", "1000\n");
+	put("a/memory.current", "900\n");
+	put("a/b/memory.max", "500\n");
+	put("a/b/memory.current", "300\n");
+	put("a/b/c/memory.max", "max\n");
+	put("a/b/c/memory.current", "300\n");
+	put("other/memory.max", "10\n");
+	check_cgroups("0::/a/b/c\n", 1000, 900);
+	check_cgroups("0::/a/b", 1000, 900);
+	put("a/memory.current", "700\n");
+	check_cgroups("0::/a/b/c\n", 500, 300);
+	check_cgroups("0::/other\n", 10, 0);
+	end();
+}
+
+/* In a namespace of its own a process sees its cgroup as the root. */
+UNIT_TEST(the_root_of_a_namespace)
+{
+	begin();
+	put("memory.max", "1000\n");
+	put("memory.current", "100\n");
+	check_cgroups("0::/\n", 1000, 100);
+	end();
+}
+
+UNIT_TEST(cgroups_of_version_1)
+{
+	begin();
+	put("memory/a/memory.limit_in_bytes", "2000\n");
+	put("memory/a/memory.usage_in_bytes", "500\n");
+	put("a/memory.max", "1000\n"); /* not its own */
+	check_cgroups("12:cpu,cpuacct:/b\n11:hugetlb,memory:/a\n", 2000, 500);
+	check_cgroups("11:memory:/a\n", 2000, 500);
+	check_cgroups("11:memory,hugetlb:/a\n", 2000, 500);
+	check_cgroups("11:memoryx:/a\n10:xmemory:/a\n9:name=memory:/a\n", 0, 0);
+	/* no limit is the largest number of whole pages */
+	put("memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+	check_cgroups("11:memory:/a\n", 0, 0);
+	end();
+}
+
+UNIT_TEST(what_is_above_its_limit_has_no_room)
+{
+	begin();
+	put("a/memory.max", "1000\n");
+	put("a/memory.current", "1200\n");
+	check_cgroups("0::/a\n", 1000, 1000);
+	end();
+}
+
+UNIT_TEST(texts_that_no_kernel_writes)
+{
+	static const char *const texts[] = {
+		"", "\n", "0", "0:", "0::", ":::\n", "0:memory\n:\n", "0::/nowhere\n"};
+	char *endless = calloc(1, 3 * PATH_MAX);
+
+	begin();
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		check_cgroups(texts[i], 0, 0);
+	memset(endless, '/', 3 * PATH_MAX - 1);
+	memcpy(endless, "0::", 3);
+	check_cgroups(endless, 0, 0);
+	free(endless);
+	end();
+}
+
+#define LIMITS(data, space)                                                                 \
+	"Limit                     Soft Limit           Hard Limit           Units     \n"  \
+	"Max data size             " data "              unlimited            bytes     \n" \
+	"Max stack size            1                    unlimited            bytes     \n"  \
+	"Max address space         " space "             unlimited            bytes     \n"
+
+static void check_own(const char *text, uint64_t limit, uint64_t used)
+{
+	struct memory_limit nearest = {0};
+
+	memory_limit_take_own(text, 800, 300, &nearest);
+	CHECK_EQ(nearest.limit, limit);
+	CHECK_EQ(nearest.used, used);
+}
+
+UNIT_TEST(limits_of_its_own)
+{
+	check_own(LIMITS("unlimited", "unlimited"), 0, 0);
+	check_own(LIMITS("unlimited", "1000"), 1000, 800);
+	check_own(LIMITS("400", "unlimited"), 400, 300);
+	check_own(LIMITS("400", "1000"), 400, 300);
+	check_own(LIMITS("700", "1000"), 1000, 800);
+	check_own("", 0, 0);
+	check_own("Max data size", 0, 0);
+}
+
+UNIT_TEST(a_nearer_limit_stays)
+{
+	struct memory_limit nearest = {100, 90};
+
+	memory_limit_take_own(LIMITS("400", "1000"), 800, 300, &nearest);
+	CHECK_EQ(nearest.limit, 100);
+	CHECK_EQ(nearest.used, 90);
+}
+
+/* The case runs in a child of its own, so that its limits are nobody else's. */
+UNIT_TEST(the_real_limits_of_a_process)
+{
+	const struct memory_limit before = memory_limit_of(getpid(), getpid());
+	struct rlimit limit = {0};
+
+	CHECK_EQ(getrlimit(RLIMIT_DATA, &limit), 0);
+	limit.rlim_cur = 64 * MIB;
+	if (before.limit && before.limit - before.used < 128 * MIB)
+		SKIP("another limit is near");
+	if (setrlimit(RLIMIT_DATA, &limit))
+		SKIP("setrlimit");
+	const struct memory_limit data = memory_limit_of(getpid(), getpid());
+	/* a sanitizer reserves more than this */
+	CHECK_EQ(data.limit, 64 * MIB);
+	CHECK(data.used > 0 && data.used <= data.limit);
+	if (data.used == data.limit)
+		SKIP("the process has more already");
+	void *block =
+		mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(block != MAP_FAILED);
+	const struct memory_limit more = memory_limit_of(getpid(), getpid());
+	CHECK_EQ(more.limit, 64 * MIB);
+	CHECK(more.used >= data.used + 8 * MIB && more.used < data.used + 9 * MIB);
+}
+
+UNIT_MAIN()
