@@ -22,7 +22,7 @@ enum hi_interval {
 	/* From this on, samples are rare, and the smallest sizes suffice. */
 	HI_INTERVAL_SPARSE = 256 << 10,
 	/* The sizes that fit this one are used where the interval adapts. */
-	HI_INTERVAL_ADAPTED = 16 << 10,
+	HI_INTERVAL_ADAPTED = HI_INTERVAL_SPARSE,
 	/* Of `--sample auto` the finest interval is HI_INTERVAL_EXACT, and the first is that <<
 	   this. */
 	HI_INTERVAL_AUTO_SHIFT = 15,

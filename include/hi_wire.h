@@ -766,8 +766,8 @@ struct hi_thinning {
  * hi_state.no_sentinel. So a free is counted with the probability sentinels / (occupancy_mask + 1),
  * by its address. The injector lowers `sentinels` if that costs too much, and at every
  * HI_SENTINEL_BRAKE counts between two visits of the injector the payload halves it, to
- * HI_SENTINELS_MIN at least. Only where the interval adapts, and where the allocator says how large
- * a block is.
+ * HI_SENTINELS_MIN at least: it is a power of two. Only where the interval adapts, and where the
+ * allocator says how large a block is.
  *
  * Sizes are usable sizes, by classes: 4 for each doubling.
  */
@@ -775,10 +775,13 @@ struct hi_thinning {
 #define HI_SENTINEL_BRAKE 1024u
 #define HI_SENTINELS_MIN 4096u
 struct hi_unsampled_frees {
-	uint32_t sentinels;              /* <= number of occupancy bytes */
-	uint32_t recent;                 /* counted since the injector stored 0; not exact */
-	uint64_t count[HI_SIZE_CLASSES]; /* since the beginning; atomic add */
-	uint64_t bytes[HI_SIZE_CLASSES];
+	uint32_t sentinels; /* <= number of occupancy bytes */
+	uint32_t recent;    /* counted since the injector stored 0; not exact */
+	/*
+	 * Since the beginning; atomic add. count and bytes are estimates of all frees: one that is
+	 * seen stands for as many as there are homes for each sentinel at that moment.
+	 */
+	uint64_t seen[HI_SIZE_CLASSES], count[HI_SIZE_CLASSES], bytes[HI_SIZE_CLASSES];
 };
 static inline uint32_t hi_size_class(uint64_t bytes)
 {

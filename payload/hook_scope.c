@@ -166,27 +166,32 @@ static uint32_t thinning_key(const struct hook_scope *scope, uint64_t size)
 	       (64 - HI_THINNING_BITS);
 }
 
-/* Raises interval_shift, unless another thread or the injector changes it at the same time. */
-static void brake(struct hi_control *control)
+/*
+ * Raises interval_shift, unless it was changed since the countdown was drawn with `begun`. Threads
+ * that met the limit at the same time raise it once.
+ */
+static void brake(struct hi_control *control, uint32_t begun)
 {
 	uint32_t old = __atomic_load_n(&control->interval_shift, __ATOMIC_RELAXED);
-	uint32_t raised = old + HI_THINNING_BRAKE_SHIFT;
+	uint32_t raised = begun + HI_THINNING_BRAKE_SHIFT;
 
 	if (raised < HI_THINNING_SHIFT_MIN && control->interval <= HI_INTERVAL_EXACT)
 		raised = HI_THINNING_SHIFT_MIN;
-	if (raised <= control->shift_max)
+	if (raised > control->shift_max)
+		raised = control->shift_max;
+	if (old == begun)
 		__atomic_compare_exchange_n(&control->interval_shift, &old, raised, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Counts an allocation that is due, and returns the shift of its key. */
-static uint32_t thinning_shift(struct hi_control *control, uint32_t key)
+/* Counts an allocation that is due, and returns the shift of its key. begun: as in brake(). */
+static uint32_t thinning_shift(struct hi_control *control, uint32_t key, uint32_t begun)
 {
-	const uint32_t due = __atomic_load_n(&control->thinning.due[key], __ATOMIC_RELAXED) + 1;
+	const uint32_t due =
+		__atomic_fetch_add(&control->thinning.due[key], 1, __ATOMIC_RELAXED) + 1;
 
-	__atomic_store_n(&control->thinning.due[key], due, __ATOMIC_RELAXED);
 	if (!(due % HI_THINNING_BRAKE))
-		brake(control);
+		brake(control, begun);
 	return __atomic_load_n(&control->thinning.shift[key], __ATOMIC_RELAXED) +
 	       bit_width(due / HI_THINNING_FREE);
 }
@@ -200,7 +205,7 @@ static bool is_kept(struct hook_scope *scope, uint64_t size, uint64_t rest)
 	struct hi_control *control = hook_scope_control(scope);
 	const uint32_t begun = scope->event.interval_shift, most = control->shift_max;
 	const uint64_t mean = control->interval << (begun & 63);
-	uint32_t shift = thinning_shift(control, thinning_key(scope, size));
+	uint32_t shift = thinning_shift(control, thinning_key(scope, size), begun);
 
 	if (begun >= most || (mean > HI_INTERVAL_EXACT && mean < HI_THINNING_MEAN_MIN))
 		return true;
@@ -231,8 +236,7 @@ bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 	if (slot->countdown > 0 && slot->interval_shift != interval_shift_now(scope))
 		hook_scope_draw(scope->event.state, slot, scope->event.thread);
 	/* if the countdown is over already, the gate has counted this call */
-	rest = slot->countdown > 0 ? (uint64_t)((int64_t)size - slot->countdown)
-				   : (uint64_t)-slot->countdown;
+	rest = (slot->countdown > 0 ? size : 0) - (uint64_t)slot->countdown;
 	if (!is_absurd)
 		slot->countdown -= (int64_t)size;
 	if (slot->countdown > 0 && !is_absurd) {

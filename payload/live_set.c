@@ -58,7 +58,8 @@ static bool occupancy_add(uint8_t *byte, int change)
 	uint8_t old = __atomic_load_n(byte, __ATOMIC_RELAXED);
 
 	for (int i = 0; i < SWAP_ATTEMPTS; i++) {
-		if (old == OCCUPANCY_MAX)
+		/* 0 has nothing to take away: a block was freed twice, or this is a forked child */
+		if (old == OCCUPANCY_MAX || (!old && change < 0))
 			return true;
 		if (__atomic_compare_exchange_n(byte, &old, (uint8_t)(old + change), false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))

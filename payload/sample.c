@@ -72,11 +72,12 @@ static bool is_first_kept(uint64_t *random, uint64_t mean, uint32_t shift)
 {
 	const uint64_t kept = 1ull << (63 - shift);
 
-	return next_random(random) >> 1 < kept + (kept - (kept >> shift)) / (2 * mean);
+	return next_random(random) >> 1 < kept + (kept - (kept >> shift)) / mean / 2;
 }
 
 bool sample_is_kept(uint64_t *random, uint64_t mean, uint32_t shift, uint64_t rest)
 {
+	shift &= 63; /* what the target has written there may be anything */
 	if (!shift || (mean > HI_INTERVAL_EXACT && is_first_kept(random, mean, shift)))
 		return true;
 	return (uint64_t)sample_draw(random, mean << shift) <= rest;

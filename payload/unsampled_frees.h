@@ -12,12 +12,12 @@
 void unsampled_frees_count(struct hook_scope *scope, uint64_t address);
 
 /*
- * To be called when a hook is about to free a block that is no sample. The block must be valid: its
- * allocator is asked for its size.
+ * To be called when a hook is about to free a block that is no sample, or NULL. The block must be
+ * valid: its allocator is asked for its size.
  */
 static inline void unsampled_frees_look(struct hook_scope *scope, uint64_t address)
 {
-	if (address && scope->event.state->no_sentinel)
+	if (scope->event.state->no_sentinel)
 		unsampled_frees_count(scope, address);
 }
 

@@ -31,6 +31,7 @@
 #define KNOWN_SHARE 0.8
 /* of the bytes of unsampled blocks that were freed: as many may be of the session */
 #define OURS_SHARE 0.5
+#define FEW_SEEN 3u
 /* growth that the memory of a process shows, whatever its allocator has in reserve */
 #define SHOWS_BYTES (256u << 10)
 
@@ -188,6 +189,20 @@ static void find_trends(struct finder *finder)
 /* ---- what was freed of the time before ------------------------------------------------------- */
 
 /*
+ * The variance of what was freed in a class, by the number of frees that were seen. If few were,
+ * three more may have been missed by chance; where all are seen, none was.
+ */
+static double variance_of(uint32_t size_class, const struct profile_freed *freed, double share)
+{
+	const double all = (double)freed->bytes,
+		     size = (double)(4ull + (size_class & 3)) * exp2(size_class / 4);
+	const double missed = share < 1 ? FEW_SEEN * size / share : 0;
+
+	return (freed->seen ? all * all / (double)freed->seen : 0) +
+	       (freed->seen < FEW_SEEN ? missed * missed / 4 : 0);
+}
+
+/*
  * What is freed and was no sample is of the time before, but for blocks of the session that no
  * sample was taken of. Of these there are as many as the freed samples stand for, without the
  * samples themselves. Where they are most of what was freed, nothing is known: addresses that come
@@ -214,9 +229,9 @@ static void find_old_freed(struct finder *finder)
 		const double all = (double)freed->bytes;
 
 		finder->old_freed[i] = fmax(0, all - ours[i]);
-		finder->old_variance[i] = meta->frees_share <= 0 || ours[i] > OURS_SHARE * all ? -1
-					  : freed->seen ? all * all / (double)freed->seen
-							: 0;
+		finder->old_variance[i] = meta->frees_share <= 0 || ours[i] > OURS_SHARE * all
+						  ? -1
+						  : variance_of(i, freed, meta->frees_share);
 		if (ours[i] > 0 && !freed->seen)
 			finder->old_variance[i] = -1;
 	}

@@ -11,7 +11,7 @@
 #include "arch.h"
 
 /* for libraries that are loaded later; sparse, costs nothing until used */
-#define TABLES_ROOM (8u << 20)
+#define TABLES_ROOM (7u << 20)
 
 /* a larger interval would mean no samples at all, as no block is larger */
 #define INTERVAL_MAX (1ull << HI_ARCH_ADDRESS_BITS)
@@ -86,6 +86,9 @@ static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
 		room += entries <<= HI_LEVEL_BITS;
 	return levels;
 }
+
+/* Where the interval adapts, some ten thousand samples may be live, whatever it is. */
+#define OCCUPANCY_BITS_ADAPTED 18u
 
 /* One byte for a few live samples. Where every block is a sample, the bytes distinguish nothing. */
 static uint32_t occupancy_bits(uint64_t interval)
@@ -225,7 +228,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 		plan->records_all_frees
 			? 0
 			: bucket_levels(control->bucket_bits, live_max_of(plan, interval));
-	control->occupancy_bits = occupancy_bits(interval) + (plan->adapts ? 1 : 0);
+	control->occupancy_bits = plan->adapts ? OCCUPANCY_BITS_ADAPTED : occupancy_bits(interval);
 	control->unsampled_frees.sentinels =
 		plan->adapts && control->bucket_levels ? 1u << control->occupancy_bits : 0;
 	control->known_bits = known_bits(interval);

@@ -102,6 +102,9 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
 	};
 	arena_layout(&sizes, layout);
+	/* without sizes of freed blocks, sentinels would only cost */
+	if (!attachment->allocator.is_asked_at_free)
+		layout->unsampled_frees.sentinels = 0;
 	if (options->interval > HI_INTERVAL_EXACT || options->adapts ||
 	    !is_c_library(attachment->allocator.image))
 		layout->return_gadget = return_gadget_find(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unsampled_frees.h - adds up what the payload counted of frees of unsampled blocks, each by the
- * share of the frees that was looked at when it was counted (struct hi_unsampled_frees, hi_wire.h).
+ * unsampled_frees.h - reads what the payload counted of frees of unsampled blocks (struct
+ * hi_unsampled_frees, hi_wire.h).
  */
 #ifndef HI_INJECTOR_UNSAMPLED_FREES_H
 #define HI_INJECTOR_UNSAMPLED_FREES_H
@@ -12,10 +12,8 @@
 #include "hi_wire.h"
 
 struct unsampled_frees {
-	uint64_t last_count[HI_SIZE_CLASSES], last_bytes[HI_SIZE_CLASSES];
-	uint64_t seen[HI_SIZE_CLASSES];
-	double count[HI_SIZE_CLASSES], bytes[HI_SIZE_CLASSES]; /* estimates */
-	double share;                                          /* of the frees, now */
+	uint64_t seen[HI_SIZE_CLASSES], count[HI_SIZE_CLASSES], bytes[HI_SIZE_CLASSES];
+	double share; /* of the frees, that is seen now; 0 = none is, or ever was */
 };
 
 /*
