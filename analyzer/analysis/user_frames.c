@@ -178,22 +178,6 @@ static int note_layers(struct opener *opener)
 	return err;
 }
 
-static size_t longest_stack(const struct profile *profile, const struct functions *functions)
-{
-	size_t longest = 0;
-
-	for (size_t i = 0; i < profile->stack_count; i++) {
-		const struct profile_stack *stack = &profile->stack[i];
-		size_t length = 0;
-
-		for (uint32_t f = 0; f < stack->frame_count; f++)
-			length += functions->first[stack->frame[f] + 1] -
-				  functions->first[stack->frame[f]];
-		longest = length > longest ? length : longest;
-	}
-	return longest;
-}
-
 static int open_all(struct opener *opener, const struct profile *profile)
 {
 	struct user_frames *frames = &opener->frames;
@@ -207,7 +191,7 @@ static int open_all(struct opener *opener, const struct profile *profile)
 	frames->profile = profile;
 	frames->role = calloc(frames->functions.first[profile->frame_count] + (size_t)1,
 			      sizeof(*frames->role));
-	frames->unfolded = malloc((longest_stack(profile, &frames->functions) + 1) *
+	frames->unfolded = malloc((functions_longest_stack(&frames->functions, profile) + 1) *
 				  sizeof(*frames->unfolded));
 	opener->name_role = calloc(frames->functions.count + 1, sizeof(*opener->name_role));
 	err = frames->role && frames->unfolded ? note_names(opener) : -ENOMEM;

@@ -93,6 +93,31 @@ static struct profile_row whole_row(const struct profile_row *row)
 	return whole;
 }
 
+/* Goes through the rows that are written, for the header, and again for the lines. */
+struct rows {
+	const struct profile *profile;
+	uint64_t nominal;
+	struct carry carry;
+	size_t next;
+};
+
+static struct rows rows_open(const struct profile *profile)
+{
+	return (struct rows){.profile = profile, .nominal = nominal_interval(profile)};
+}
+
+/* False: there is no further one. */
+static bool rows_next(struct rows *rows, struct profile_row *out_row, struct profile_row *out_seen)
+{
+	do {
+		if (rows->next == rows->profile->row_count)
+			return false;
+		*out_row = whole_row(&rows->profile->row[rows->next++]);
+	} while (!out_row->alloc_count);
+	*out_seen = seen_by_others(out_row, rows->nominal, &rows->carry);
+	return true;
+}
+
 /* " SHIFT SLICE:ALLOC:LIVE:GONE,..."; empty slices are left out. */
 static void write_history(const struct profile *profile, const struct profile_row *row, FILE *out)
 {
@@ -149,17 +174,10 @@ static void write_bucket(const struct profile_row *row, FILE *out)
  */
 static void write_header(const struct profile *profile, FILE *out)
 {
-	const uint64_t nominal = nominal_interval(profile);
-	struct profile_row total = {0};
-	struct carry carry = {0};
+	struct rows rows = rows_open(profile);
+	struct profile_row total = {0}, row, seen;
 
-	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct profile_row row = whole_row(&profile->row[i]);
-		struct profile_row seen;
-
-		if (!row.alloc_count)
-			continue;
-		seen = seen_by_others(&row, nominal, &carry);
+	while (rows_next(&rows, &row, &seen)) {
 		total.inuse_count = heapfile_sum(total.inuse_count, seen.inuse_count);
 		total.inuse_bytes = heapfile_sum(total.inuse_bytes, seen.inuse_bytes);
 		total.alloc_count = heapfile_sum(total.alloc_count, seen.alloc_count);
@@ -169,7 +187,7 @@ static void write_header(const struct profile *profile, FILE *out)
 		total.alloc_count++;
 	fputs("heap profile: ", out);
 	write_bucket(&total, out);
-	fprintf(out, " heap_v2/%" PRIu64 "\n", nominal);
+	fprintf(out, " heap_v2/%" PRIu64 "\n", rows.nominal);
 }
 
 static void write_modules(const struct profile *profile, FILE *out)
@@ -247,18 +265,11 @@ static void write_row(const struct profile *profile, const struct profile_row *c
 
 static void write_rows(const struct profile *profile, const uint64_t *address, FILE *out)
 {
-	const uint64_t nominal = nominal_interval(profile);
-	struct carry carry = {0};
+	struct rows rows = rows_open(profile);
+	struct profile_row row, seen;
 
-	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct profile_row row = whole_row(&profile->row[i]);
-		struct profile_row seen;
-
-		if (!row.alloc_count)
-			continue;
-		seen = seen_by_others(&row, nominal, &carry);
+	while (rows_next(&rows, &row, &seen))
 		write_row(profile, &row, &seen, address, out);
-	}
 }
 
 /* The target controls the maps: lines that no kernel would write are left out. */

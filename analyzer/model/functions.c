@@ -261,10 +261,26 @@ static int unfold_frame(struct functions *functions, const struct profile *profi
 	return 0;
 }
 
+size_t functions_longest_stack(const struct functions *functions, const struct profile *profile)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < profile->stack_count; i++) {
+		const struct profile_stack *stack = &profile->stack[i];
+		size_t length = 0;
+
+		for (uint32_t f = 0; f < stack->frame_count; f++)
+			length += functions->first[stack->frame[f] + 1] -
+				  functions->first[stack->frame[f]];
+		longest = length > longest ? length : longest;
+	}
+	return longest;
+}
+
 /* Allocates room for the calls of all frames, and for the longest stack. */
 static int reserve_calls(struct functions *functions, const struct profile *profile)
 {
-	size_t calls = 0, longest = 0;
+	size_t calls = 0;
 
 	functions->first = malloc((profile->frame_count + 1) * sizeof(*functions->first));
 	if (!functions->first)
@@ -276,16 +292,9 @@ static int reserve_calls(struct functions *functions, const struct profile *prof
 			return -ENOMEM;
 	}
 	functions->first[profile->frame_count] = (uint32_t)calls;
-	for (size_t i = 0; i < profile->stack_count; i++) {
-		const struct profile_stack *stack = &profile->stack[i];
-		size_t length = 0;
-		for (uint32_t f = 0; f < stack->frame_count; f++)
-			length += functions->first[stack->frame[f] + 1] -
-				  functions->first[stack->frame[f]];
-		longest = length > longest ? length : longest;
-	}
 	functions->call = malloc((calls + 1) * sizeof(*functions->call));
-	functions->unfolded = malloc((longest + 1) * sizeof(*functions->unfolded));
+	functions->unfolded = malloc((functions_longest_stack(functions, profile) + 1) *
+				     sizeof(*functions->unfolded));
 	return functions->call && functions->unfolded ? 0 : -ENOMEM;
 }
 
