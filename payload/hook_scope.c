@@ -37,6 +37,12 @@ void hook_scope_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64
 	slot->interval_shift = (uint16_t)interval_shift;
 	slot->countdown = is_exact ? 0 : sample_draw(&slot->random, interval);
 	slot->fast_owner = is_exact ? 0 : thread;
+	/*
+	 * The injector may have made the interval finer just now, and have cleared fast_owner
+	 * before this thread stored it: the next call draws again.
+	 */
+	if (__atomic_load_n(&control->interval_shift, __ATOMIC_RELAXED) < interval_shift)
+		slot->fast_owner = 0;
 }
 
 /* NULL: no slot is free. */
