@@ -53,8 +53,10 @@ struct answer {
 	size_t growing; /* number of groups that grow, also beyond ANSWER_ROWS */
 	double slope, slope_low, slope_high; /* of all groups that grow */
 	struct process_growth process;
-	double explained;  /* share of the growth of the process that these are; < 0 = not known */
-	double more_ns;    /* of TREND_TOO_FEW; 0 = not known */
+	double explained; /* share of the growth of the process that these are; < 0 = not known */
+	double more_ns;   /* of TREND_TOO_FEW; 0 = not known */
+	/* the same at the places that allocate most often, of which fewer samples were taken */
+	double detectable_anywhere;
 	double detectable; /* bytes per second: what leaks faster would probably have been found */
 	double window_ns, tail_ns;
 };

@@ -29,12 +29,13 @@ static void widen(struct process_growth *growth, double seconds)
 int process_growth_of(const struct profile_meta *meta, struct process_growth *out_growth)
 {
 	const size_t count = meta->moment_count;
-	double *time = calloc(2 * count + 1, sizeof(*time)), *value = time + count;
+	double *time = calloc(2 * count + 1, sizeof(*time)), *value;
 	struct slope slope;
 	size_t used = 0;
 	int err = time ? 0 : -ENOMEM;
 
 	*out_growth = (struct process_growth){0};
+	value = time ? time + count : NULL;
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct profile_moment *moment = &meta->moment[i];
 

@@ -127,11 +127,15 @@ static void print_unseen(const struct answer *answer, FILE *out)
 
 static void print_steady(const struct answer *answer, FILE *out)
 {
-	char rate[HI_UNITS_TEXT_MAX], window[HI_UNITS_TEXT_MAX];
+	char rate[HI_UNITS_TEXT_MAX], anywhere[HI_UNITS_TEXT_MAX], window[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "Nothing grows in these %s; a leak of more than %s would have been found.\n",
+	fprintf(out, "Nothing grows in these %s; a leak of more than %s would have been found",
 		hi_format_ns(answer->window_ns, window, sizeof(window)),
 		format_rate(answer->detectable, rate));
+	if (answer->detectable_anywhere > 2 * answer->detectable)
+		fprintf(out, ", or of %s where most is allocated",
+			format_rate(answer->detectable_anywhere, anywhere));
+	fputs(".\n", out);
 }
 
 static void print_sentence(const struct answer *answer, FILE *out)
@@ -317,7 +321,10 @@ void render_answer_json(const struct answer *answer, FILE *out)
 		fprintf(out, ",\"explained\":%.3f", answer->explained);
 	if (answer->more_ns > 0)
 		fprintf(out, ",\"more_seconds\":%.0f", ceil(answer->more_ns / NS_PER_S));
-	fprintf(out, ",\"detectable_bytes_per_second\":%.6g", answer->detectable);
+	fprintf(out,
+		",\"detectable_bytes_per_second\":%.6g"
+		",\"detectable_anywhere_bytes_per_second\":%.6g",
+		answer->detectable, answer->detectable_anywhere);
 	put_process(answer, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; i < answer->row_count; i++) {

@@ -173,6 +173,10 @@ UNIT_TEST(what_is_steady)
 	scene.answer.detectable = 100 << 10;
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 100kB/s "
 				  "would have been found.\n");
+	scene.answer.detectable_anywhere = 3 << 20; /* thinned */
+	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 100kB/s "
+				  "would have been found, or of 3MB/s where most is allocated.\n");
+	scene.answer.detectable_anywhere = 0;
 	scene.answer.detectable = 512; /* below 1 kB/s rates are per hour */
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 1.76MB/h "
 				  "would have been found.\n");
@@ -252,6 +256,7 @@ UNIT_TEST(json_of_what_grows)
 			"\"sentence\":\"It grows by 2MB/s (95% interval 1MB/s .. 3MB/s):"
 			" leak_here file.c:10.\",\"explained\":0.500,"
 			"\"detectable_bytes_per_second\":1000,"
+			"\"detectable_anywhere_bytes_per_second\":1.6,"
 			"\"process\":{\"slope\":{\"value\":4.1943e+06,\"low\":3.14573e+06,"
 			"\"high\":5.24288e+06},\"grown_bytes\":83886080,"
 			"\"limit_bytes\":1000,\"limited_bytes\":400},"
@@ -276,6 +281,7 @@ UNIT_TEST(json_of_what_is_not_decided)
 	CHECK_STR(text, "{\"verdict\":\"cannot tell\","
 			"\"sentence\":\"Cannot tell what grows; the notes say why.\","
 			"\"more_seconds\":42,\"detectable_bytes_per_second\":1.6,"
+			"\"detectable_anywhere_bytes_per_second\":1.6,"
 			"\"process\":{},\"rows\":[]");
 	free(text);
 	scene_end(&scene);

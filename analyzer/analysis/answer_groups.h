@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * answer_groups.h - the groups from which the answer is made, for the files that make it:
+ * answer_find.c sums them up and tests them, answer_rest.c looks for what grows only as a whole,
+ * answer_compare.c compares with what does not come from samples, answer_rows.c orders them.
+ */
+#ifndef HI_ANSWER_GROUPS_H
+#define HI_ANSWER_GROUPS_H
+
+#include "answer.h"
+
+#define NO_GROUP UINT32_MAX
+
+/*
+ * What is in use at the end and older than the tail, by classes of usable sizes, in bytes. Of the
+ * rows of a group, or of all.
+ */
+struct sizes {
+	double bytes[HI_SIZE_CLASSES];
+};
+
+struct group {
+	struct row_trend sum;
+	struct sizes sizes;
+	struct trend trend;
+	double live, most; /* bytes in use; of the stack that holds most */
+	uint32_t stack;
+	size_t stacks;
+	bool is_caller, is_scattered; /* as in struct answer_row */
+};
+
+/* What is known while an answer is looked for. */
+struct finder {
+	const struct profile *profile;
+	struct answer *answer;
+	struct row_trend begin;
+	uint32_t *call_of;  /* by stack: the call that a person would look at */
+	uint32_t *group_of; /* by function: index into group[]; NO_GROUP */
+	struct group *group;
+	size_t group_count, tested;
+	double *stack_live; /* by stack: bytes in use */
+	double *stack_late; /* of these, what came after the first quarter, the warm-up */
+	struct sizes sizes; /* of all */
+	/*
+	 * by class: blocks from before the session that were freed meanwhile, in bytes; variance <
+	 * 0 = it is not known
+	 */
+	double old_freed[HI_SIZE_CLASSES], old_variance[HI_SIZE_CLASSES];
+	double level;
+};
+
+/* The function that a person would look at. */
+static inline uint32_t answer_function_of(const struct finder *finder, uint32_t stack)
+{
+	return finder->answer->frames.functions.call[finder->call_of[stack]].function;
+}
+
+/* Adds a row, and counts a stack whose rows have been added. */
+void answer_group_add_row(struct group *group, const struct profile *profile,
+			  const struct profile_row *row);
+void answer_group_add_stack(struct group *group, uint32_t stack, double live);
+
+/*
+ * answer_rest.c: what grows though none of its groups does. *out_call: the call of the function
+ * that leads to it; NO_GROUP = none. Returns 0 or -ENOMEM.
+ */
+int answer_find_rest(const struct finder *finder, struct group *out_rest, uint32_t *out_call);
+
+/* answer_compare.c */
+void answer_add_sizes(const struct profile *profile, const struct profile_row *row,
+		      struct sizes *sizes);
+void answer_find_old_freed(struct finder *finder);
+/*
+ * Compares a group that grows by its samples with what else is known, and changes its verdict. To
+ * be called after answer_find_old_freed().
+ */
+void answer_compare(const struct finder *finder, struct group *group);
+
+/* answer_rows.c: makes a row of the group, if it is of interest. call: NO_GROUP = its own. */
+void answer_add_group(struct finder *finder, const struct group *group, uint32_t call);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* answer_rows.c - groups as rows, in the order of what matters. See answer.h. */
+#include <math.h>
+
+#include "answer_groups.h"
+
+static void draw_bars(const struct trend_slices *slices, struct answer_row *row)
+{
+	double in_use = 0, most = 0;
+	size_t slice = 0;
+
+	for (size_t bar = 0; bar < ANSWER_BARS; bar++) {
+		const double to_ns =
+			slices->window_ns * (double)(bar + 1) / ANSWER_BARS + slices->width_ns / 2;
+
+		for (; slice < HISTORY_SLICES && (double)(slice + 1) * slices->width_ns <= to_ns;
+		     slice++)
+			in_use += slices->change[slice];
+		row->bar[bar] = fmax(0, in_use);
+		most = fmax(most, row->bar[bar]);
+	}
+	for (size_t bar = 0; bar < ANSWER_BARS && most > 0; bar++)
+		row->bar[bar] /= most;
+}
+
+/* The order of rows: what grows, then what replaces older blocks, then what is not decided. */
+static int rank(enum trend_verdict verdict)
+{
+	switch (verdict) {
+	case TREND_GROWS:
+		return 4;
+	case TREND_PROBABLY:
+		return 3;
+	case TREND_REPLACES:
+		return 2;
+	case TREND_TOO_FEW:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static bool comes_before(const struct answer_row *a, const struct answer_row *b)
+{
+	const int left = rank(a->trend.verdict), right = rank(b->trend.verdict);
+
+	return left != right ? left > right : a->trend.slope > b->trend.slope;
+}
+
+/* Keeps the ANSWER_ROWS that come first. */
+static void add_row(struct answer *answer, const struct answer_row *row)
+{
+	size_t at = answer->row_count;
+
+	while (at > 0 && comes_before(row, &answer->row[at - 1]))
+		at--;
+	if (at == ANSWER_ROWS)
+		return;
+	if (answer->row_count < ANSWER_ROWS)
+		answer->row_count++;
+	for (size_t i = answer->row_count - 1; i > at; i--)
+		answer->row[i] = answer->row[i - 1];
+	answer->row[at] = *row;
+}
+
+void answer_add_group(struct finder *finder, const struct group *group, uint32_t call)
+{
+	struct answer *answer = finder->answer;
+	struct answer_row row = {
+		.trend = group->trend,
+		.live = group->live,
+		.stack = group->stack,
+		.call = call == NO_GROUP ? finder->call_of[group->stack] : call,
+		.stacks = group->stacks,
+		.is_caller = group->is_caller,
+		.is_scattered = group->is_scattered,
+	};
+
+	/* of what is not decided, only what may grow is of interest */
+	if (!rank(row.trend.verdict) || (row.trend.verdict == TREND_TOO_FEW &&
+					 (row.trend.slope_low <= 0 || row.trend.samples < 1)))
+		return;
+	draw_bars(&group->sum.slices, &row);
+	add_row(answer, &row);
+	if (!trend_is_growth(row.trend.verdict))
+		return;
+	answer->growing++;
+	answer->slope += row.trend.slope;
+	answer->slope_low += row.trend.slope_low;
+	answer->slope_high += row.trend.slope_high;
+}
