@@ -33,6 +33,8 @@
  * frees nothing has some 250,000 after a day.
  */
 #define LIVE_ENOUGH 28000.0
+/* per second and key; of a key that may make none, as good as none */
+#define RECORDS_LEAST 1e-6
 /* a step shorter than this says too little */
 #define STEP_NS_MIN 20000000u
 /* time constants of the smoothed values */
@@ -40,6 +42,11 @@
 #define DUE_S 0.5
 /* a finer interval must be predicted to be well within the budget, or it would swing */
 #define FINER_MARGIN 0.8
+/*
+ * From the finest mean that can be thinned to every allocation: as many times more may be due. (Of
+ * blocks of 8 bytes it is 8.5 times.)
+ */
+#define EXACT_TIMES 8
 /* interval_shift falls by no more than this in a step, as the prediction is rough */
 #define FINER_MAX 3u
 
@@ -60,10 +67,15 @@ double overhead_budget(const struct overhead *overhead)
 	return overhead->budget_ppm / PPM * fmax(overhead->target_share, CORE_SHARE) * NS_PER_S;
 }
 
-/* Moves a smoothed value by what a time of dt seconds is worth. */
-static void smooth(double *value, double measured, double dt, double constant)
+/* How much of a smoothed value a new one replaces that was measured over dt seconds. */
+static double part_of(double dt, double constant)
 {
-	*value += (measured - *value) * (1 - exp(-dt / constant));
+	return 1 - exp(-dt / constant);
+}
+
+static void smooth(double *value, double measured, double part)
+{
+	*value += (measured - *value) * part;
 }
 
 static double rate(uint64_t now, uint64_t before, double dt)
@@ -76,10 +88,11 @@ static double rate(uint64_t now, uint64_t before, double dt)
 /* Returns how many allocations were due. */
 static double take_counts(struct overhead *overhead, struct hi_thinning *thinning, double dt)
 {
+	const double part = part_of(dt, DUE_S);
 	double sum = 0;
 	for (size_t key = 0; key < HI_THINNING_KEYS; key++) {
 		const uint32_t due = __atomic_exchange_n(&thinning->due[key], 0, __ATOMIC_RELAXED);
-		smooth(&overhead->due[key], due / dt, dt, DUE_S);
+		smooth(&overhead->due[key], due / dt, part);
 		sum += due;
 	}
 	return sum;
@@ -91,13 +104,13 @@ static void measure(struct overhead *overhead, const struct overhead_figures *no
 	const struct overhead_figures *last = &overhead->last;
 	const double payload_ns = rate(now->payload_ns, last->payload_ns, dt) * dt;
 	const double records = rate(now->samples, last->samples, dt) * dt;
-	smooth(&overhead->target_share, rate(now->target_ns, last->target_ns, dt) / NS_PER_S, dt,
-	       SHARE_S);
-	smooth(&overhead->own_share, rate(now->own_ns, last->own_ns, dt) / NS_PER_S, dt, SHARE_S);
+	const double part = part_of(dt, SHARE_S);
+	smooth(&overhead->target_share, rate(now->target_ns, last->target_ns, dt) / NS_PER_S, part);
+	smooth(&overhead->own_share, rate(now->own_ns, last->own_ns, dt) / NS_PER_S, part);
 	if (records < RECORDS_MIN)
 		return;
 	const double each = (payload_ns - due * DUE_NS) / records;
-	smooth(&overhead->record_ns, fmin(fmax(each, RECORD_NS_MIN), RECORD_NS_MAX), dt, SHARE_S);
+	smooth(&overhead->record_ns, fmin(fmax(each, RECORD_NS_MIN), RECORD_NS_MAX), part);
 }
 
 /* ---- 2. the interval ------------------------------------------------------------------------- */
@@ -136,6 +149,8 @@ static void choose_interval(struct overhead *overhead, double due, double most)
 			due *= 2;
 			shift--;
 		}
+		if (usable(overhead, shift, true) < shift && due * EXACT_TIMES > most)
+			shift = HI_THINNING_SHIFT_MIN;
 		shift = usable(overhead, shift, true);
 	}
 	if (shift != overhead->interval_shift)
@@ -169,7 +184,7 @@ static void choose_thinning(const struct overhead *overhead, double most,
 {
 	const double each = records_a_key(overhead, most);
 	for (size_t key = 0; key < HI_THINNING_KEYS; key++) {
-		const double times = each > 0 ? overhead->due[key] / each : 1;
+		const double times = overhead->due[key] / fmax(each, RECORDS_LEAST);
 		const double shift = times > 1 ? ceil(log2(times)) : 0;
 		__atomic_store_n(&thinning->shift[key], (uint8_t)fmin(shift, HI_INTERVAL_SHIFT_MAX),
 				 __ATOMIC_RELAXED);

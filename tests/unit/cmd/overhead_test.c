@@ -175,6 +175,37 @@ UNIT_TEST(a_mean_that_cannot_be_thinned_is_not_used)
 	}
 }
 
+/* Small blocks, of which many times more are due where every allocation is. */
+UNIT_TEST(it_does_not_swing_between_exact_and_nearly_so)
+{
+	for (double per_second = 1000; per_second < 50000; per_second *= 1.2) {
+		struct world world = world_open(BUDGET_PPM, 1, 15, 0);
+		unsigned changes = 0;
+
+		add_place(&world, per_second, 16);
+		(void)settled(&world);
+		for (int i = 0; i < 100; i++) {
+			const uint32_t before = world.shift;
+
+			step(&world);
+			changes += world.shift != before;
+		}
+		if (changes > 1)
+			UNIT_FAIL("%.0f/s: %u changes", per_second, changes);
+	}
+}
+
+/* So many are live that none may be added. */
+UNIT_TEST(without_room_all_is_thinned)
+{
+	struct world world = world_open(BUDGET_PPM, 1, 15, 0);
+
+	add_place(&world, 1000, 100);
+	world.now.live = 1u << 30;
+	(void)settled(&world);
+	CHECK(world.place[0].recorded < 0.01);
+}
+
 /* Where a number is asked for, it is never finer than that. */
 UNIT_TEST(it_is_never_finer_than_asked_for)
 {
