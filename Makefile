@@ -352,7 +352,7 @@ bench_programs := $(addprefix $(bench_build)/,workload workload_fp memcached_loa
 BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
 big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
-bench: ## costs beside those of the peers, in about 25 minutes on a quiet machine; \
+bench: ## costs beside those of the peers, in about 45 minutes on a quiet machine; \
        ## rewrites the figures in docs/benchmarks.md
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_programs)

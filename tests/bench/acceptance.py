@@ -5,7 +5,8 @@ A limit without a figure counts as not met, because the run did not measure it.
 """
 import statistics
 
-from figures import MemoryRow, ServerRow, micro_row, noise, ways
+from budget import SUBJECTS
+from figures import MemoryRow, ServerRow, budget_row, micro_row, noise, ways
 
 PIPELINED = ("SET -P 16", "GET -P 16", "LPUSH -P 16")
 NOISE_MAX = 0.5  # a noise that spans more than that hides what anybody would call a difference
@@ -192,6 +193,27 @@ def attach_lines(results):
         )
 
 
+def budget_lines(results):
+    for subject, name, limit, what in (
+        ("budget_idle", "hi_auto", 0.002, "an idle redis, default interval"),
+        ("budget_redis", "hi_512K", 0.005, "redis under load, 512K"),
+    ):
+        row = budget_row(results, subject, name)
+        yield at_most(
+            11, f"injector and analyzer use at most {limit:.1%} of a core beside {what}",
+            row and row.own, limit, "{:.2%}",
+        )
+    text = "default interval: the payload keeps to its budget beside each"
+    rows = [row for row in (budget_row(results, name, "hi_auto") for name in SUBJECTS) if row]
+    most = max(rows, key=lambda row: row.used, default=None)
+    yield (
+        Line(12, text, f"{most.used:.2f} of it ({SUBJECTS[most.subject][0]})",
+             verdict_of(most.used <= 1))
+        if most
+        else Line(12, text)
+    )
+
+
 def lines(results, servers):
     return [
         *micro_lines(results),
@@ -199,5 +221,6 @@ def lines(results, servers):
         *(noise_line(results, server) for server in servers),
         *memory_lines(results),
         *attach_lines(results),
+        *budget_lines(results),
         *(ways_line(results, *which) for which in (("w1_1t", "1 thread"), ("w1_2t", "2 threads"))),
     ]

@@ -253,3 +253,28 @@ def memory_rows(results, targets):
         for name in results.names(target)
         if BY_NAME[name].attach and name.startswith("hi_")
     ]
+
+
+# ---- the budget ----------------------------------------------------------------------------------
+
+BUDGET, CORE_BUDGET = 0.01, 0.0025  # of the process's CPU time, and of one core: the more of both
+
+
+class BudgetRow:
+    """Sessions beside a subject: shares of one core, medians over the sessions. used is what the
+    payload took, as a part of its budget.
+    """
+
+    def __init__(self, results, subject, name):
+        trials = results.get(subject, name)
+        self.subject, self.name, self.count = subject, name, len(trials)
+        for part in ("injector", "analyzer", "payload", "target", "slower"):
+            setattr(self, part, median([getattr(trial, part) for trial in trials]))
+        self.own = median([trial.injector + trial.analyzer for trial in trials])
+        self.used = median(
+            [trial.payload / max(BUDGET * trial.target, CORE_BUDGET) for trial in trials]
+        )
+
+
+def budget_row(results, subject, name):
+    return BudgetRow(results, subject, name) if results.get(subject, name) else None

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from processes import Failed, children, end, launch, line_from, peak_bytes
+from processes import Failed, children, cpu_ns, end, launch, line_from, peak_bytes
 
 HEAPINJECT = os.environ.get("HEAPINJECT", "heapinject")
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
@@ -37,7 +37,7 @@ class Heapinject:
     """heapinject, attached."""
 
     def __init__(self, pid, work, sample, hook="auto"):
-        self.prefix = os.path.join(work, "profile")
+        self.pid, self.prefix = pid, os.path.join(work, "profile")
         self.log = open(f"{self.prefix}.log", "wb")
         began = time.monotonic()
         command = [
@@ -65,6 +65,24 @@ class Heapinject:
         return peak_bytes(self.process.pid), sum(
             peak_bytes(child) for child in children(self.process.pid)
         )
+
+    def cpu(self):
+        """CPU time of injector and analyzer until now, in ns."""
+        return cpu_ns(self.process.pid), sum(
+            cpu_ns(child) for child in children(self.process.pid)
+        )
+
+    def dump(self):
+        """Its counts until now."""
+        done = subprocess.run(
+            [HEAPINJECT, "dump", str(self.pid)], capture_output=True, text=True,
+            timeout=ATTACH_LIMIT_S, check=False,
+        )
+        facts = Facts()
+        self._read_profiles(facts)
+        if done.returncode or not facts.counts:
+            raise Failed(f"heapinject dump: {done.stderr.strip()[:200]}")
+        return facts.counts
 
     def detach(self):
         facts, began = Facts(), time.monotonic()
@@ -291,7 +309,8 @@ IN_TURN = (5, 0.5)
 PROFILERS = [
     Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT),
     Profiler("none_again", "none", "the same once more: the difference is noise", turns=LIGHT),
-    heapinject("hi_512K", "512K", 512 << 10, "heapinject attach, the default", turns=LIGHT),
+    heapinject("hi_auto", "auto", 0, "heapinject attach, the default", is_for=("budget",)),
+    heapinject("hi_512K", "512K", 512 << 10, "heapinject attach --sample 512K", turns=LIGHT),
     heapinject(
         "hi_slot", "512K", 512 << 10, "heapinject attach --hook slot", hook="slot", turns=IN_TURN,
         beside="hi_entry", is_for=PEERS,

@@ -9,7 +9,8 @@ import subprocess
 
 import gate_report
 from acceptance import lines
-from figures import ServerRow, memory_rows, micro_rows, noise, server_rows, ways
+from budget import SUBJECTS, TOOLS as BUDGET_TOOLS
+from figures import ServerRow, budget_row, memory_rows, micro_rows, noise, server_rows, ways
 from micro import WORKLOADS
 from processes import read
 from profilers import BY_NAME
@@ -274,6 +275,30 @@ def memory_section(results):
         )
 
 
+def budget_section(results):
+    rows = []
+    for subject, (what, _) in SUBJECTS.items():
+        for row in (budget_row(results, subject, tool) for tool in BUDGET_TOOLS):
+            if row:
+                shares = (row.target, row.payload, row.injector, row.analyzer, row.own)
+                rows.append(
+                    [
+                        what, row.name, *(number(share, "{:.2%}") for share in shares),
+                        number(row.used, "{:.2f}") if row.name == "hi_auto" else "",
+                        number(row.slower, "{:+.1%}"), row.count,
+                    ]
+                )
+    if rows:
+        yield "### CPU time of a session, in parts of one core\n\n" + table(
+            [
+                "beside", "configuration", "the process", "payload", "injector", "analyzer",
+                "both", "payload, of its budget", "added wall time", "n",
+            ],
+            rows,
+            2,
+        )
+
+
 def standstill_section(results):
     rows = []
     for target in TARGETS:
@@ -329,6 +354,7 @@ def text(run):
         *micro_section(results),
         *ways_section(results),
         *server_section(results),
+        *budget_section(results),
         *memory_section(results),
         *standstill_section(results),
         *troubles(results),
