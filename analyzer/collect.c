@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "answer.h"
@@ -39,6 +40,7 @@
 /* rows to sum up per STATS record: half a millisecond or so */
 #define SUMMED_ROWS 20000u
 #define ANSWER_EVERY_NS 2000000000u
+#define ANSWER_REST 500 /* pauses, in times of what an answer costs */
 /* a session is looked at so often, each time with a chance of a false alarm */
 #define ANSWERS 20
 
@@ -50,8 +52,8 @@ struct collector {
 	/* has searched for allocators that only a packed symbol table names */
 	bool has_looked;
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
-	/* the answer so far, as of answer_ns */
-	uint64_t answer_ns;
+	/* the answer so far, and when to look for it again */
+	uint64_t answer_due_ns;
 	enum trend_verdict verdict;
 	int64_t slope;
 };
@@ -107,19 +109,31 @@ static int find_answer(const struct profile *profile, double level, struct answe
 			   out_answer);
 }
 
-/* Updates the answer, every few seconds: it costs milliseconds. Names are not looked up. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec time = {0};
+
+	(void)!clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Updates the answer, every few seconds: it costs milliseconds, and more where there are many rows.
+ * Names are not looked up.
+ */
 static void look_for_answer(struct collector *collector, const struct profile *profile)
 {
+	const uint64_t now_ns = profile->meta.duration_ns, before_ns = cpu_ns();
 	struct answer answer;
 
-	if (profile->meta.duration_ns < collector->answer_ns + ANSWER_EVERY_NS)
+	if (now_ns < collector->answer_due_ns)
 		return;
-	collector->answer_ns = profile->meta.duration_ns;
 	if (!find_answer(profile, TREND_LEVEL / ANSWERS, &answer)) {
 		collector->verdict = answer.verdict;
 		collector->slope = trend_is_growth(answer.verdict) ? (int64_t)answer.slope : 0;
 	}
 	answer_close(&answer);
+	collector->answer_due_ns = now_ns + ANSWER_EVERY_NS + (cpu_ns() - before_ns) * ANSWER_REST;
 }
 
 /*

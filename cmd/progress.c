@@ -59,7 +59,8 @@ static void format(char *line, size_t size, const struct hi_stream_stats *stats,
 		   const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
 	char elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX] = "",
-					 live[HI_UNITS_TEXT_MAX + 80] = "";
+					 live[HI_UNITS_TEXT_MAX + 80] = "",
+					 grows[HI_UNITS_TEXT_MAX + 16] = "";
 	hi_format_duration(stats->time_ns / SECOND_NS, elapsed, sizeof(elapsed));
 	if (duration_ns)
 		hi_format_duration(duration_ns / SECOND_NS, whole, sizeof(whole));
@@ -69,12 +70,17 @@ static void format(char *line, size_t size, const struct hi_stream_stats *stats,
 			 hi_format_bytes((double)status->live_bytes, bytes, sizeof(bytes)),
 			 caveat(status->caveats));
 	}
+	if (status && status->verdict == HI_ANALYZER_GROWS) {
+		char rate[HI_UNITS_TEXT_MAX];
+		snprintf(grows, sizeof(grows), ", grows by %s/s",
+			 hi_format_bytes((double)status->slope, rate, sizeof(rate)));
+	}
 	const double overhead =
 		stats->time_ns ? 100.0 * (double)stats->payload_cpu_ns / (double)stats->time_ns : 0;
 	snprintf(line, size,
-		 "heapinject: %s%s%s, %llu samples%s, %llu dropped, overhead %.3f%% of a CPU",
+		 "heapinject: %s%s%s, %llu samples%s%s, %llu dropped, overhead %.3f%% of a CPU",
 		 elapsed, duration_ns ? " of " : "", whole, (unsigned long long)stats->samples,
-		 live,
+		 live, grows,
 		 (unsigned long long)(stats->dropped_allocs + stats->dropped_frees +
 				      stats->live_set_full),
 		 overhead);

@@ -13,34 +13,49 @@
 #include "watch.h"
 
 #define ROUND_MS 5
-#define STATS_EVERY_NS 250000000ull
-/* at first, while the interval is far from the one that fits */
+/* figures: at first, while the interval is far from the one that fits, then often */
 #define SETTLING_NS 1000000000ull
+#define SETTLING_EVERY_NS 50000000ull
+#define STATS_EVERY_NS 250000000ull
+/* while fewer records come in than this, nothing has to be adapted, and figures change slowly */
+#define QUIET_RECORDS 64
+#define QUIET_EVERY_NS 1000000000ull
+#define LIMIT_EVERY_NS 2000000000ull /* limits are several files */
 /* how long the answer must have been the same, and how long a session takes at least */
 #define SURE_NS 5000000000ull
+#define SURE_FIRST_NS 15000000000ull
 /* what counting a free takes, and what all of them may, of the budget */
 #define FREE_NS 100
 #define FREES_SHARE 0.15
 #define FREES_EVERY_S 1.0
-#define LIMIT_EVERY_NS 2000000000ull /* limits are several files */
-#define SURE_FIRST_NS 15000000000ull
-#define SETTLING_EVERY_NS 50000000ull
 /* a second of uninterrupted dlopen; after that a wrong name is better than a full ring */
 #define LOADER_BUSY_ROUNDS 200
 
-int session_send_memory(struct session *session)
+static int send_memory(struct session *session, const struct proc_status *status)
 {
-	struct proc_status status;
-	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status) ||
-	    !status.writable_bytes)
+	if (!status->writable_bytes)
 		return 0;
 	const uint64_t now_ns = pump_now_ns(&session->pump);
 	if (now_ns >= session->limit_ns + LIMIT_EVERY_NS || !session->limit_ns) {
 		session->limit_ns = now_ns;
 		session->limit = memory_limit_of(session->attachment.pid, session->attachment.tid);
 	}
-	return pump_memory(&session->pump, &status, &session->limit,
+	return pump_memory(&session->pump, status, &session->limit,
 			   session->attachment.control->state.size);
+}
+
+static struct proc_status read_status(const struct session *session)
+{
+	struct proc_status status;
+	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status))
+		status = (struct proc_status){0};
+	return status;
+}
+
+int session_send_memory(struct session *session)
+{
+	const struct proc_status status = read_status(session);
+	return send_memory(session, &status);
 }
 
 /*
@@ -103,10 +118,12 @@ static void count_frees(struct session *session, uint64_t now_ns)
 
 void session_send_stats(struct session *session)
 {
+	const struct proc_status status = read_status(session);
 	struct hi_stream_stats stats =
-		stats_read(&session->attachment, &session->pump, session->cpu_before_ns);
+		stats_read(&session->attachment, &session->pump, &status, session->cpu_before_ns);
 	session->stats = stats;
-	(void)!session_send_memory(session);
+	session->stats_ns = stats.time_ns;
+	(void)!send_memory(session, &status);
 	(void)!pump_stats(&session->pump, &stats);
 	(void)!pump_threads(&session->pump);
 	keep_budget(session, &stats);
@@ -120,8 +137,12 @@ void session_send_stats(struct session *session)
 /* Begins a dump. The current figures and mappings precede the DUMP record. */
 static void begin_dump(struct session *session)
 {
+	struct maps maps;
 	session_send_stats(session);
-	(void)!pump_maps(&session->pump, &session->attachment.maps);
+	if (!maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
+		(void)!pump_maps(&session->pump, &maps);
+		maps_close(&maps);
+	}
 	if (!dumps_begin(&session->dumps, pump_now_ns(&session->pump)))
 		(void)!pump_dump(&session->pump);
 }
@@ -148,6 +169,18 @@ static bool is_sure(struct session *session, uint64_t now_ns)
 	return session->sure_ns && now_ns - session->sure_ns >= SURE_NS && now_ns >= SURE_FIRST_NS;
 }
 
+/* Whether enough has happened, or enough time has passed, for new figures. */
+static bool are_stats_due(const struct session *session, uint64_t now_ns)
+{
+	const uint64_t since_ns = now_ns - session->stats_ns;
+	const struct ring_reader *reader = &session->pump.reader;
+	const uint64_t records =
+		reader->allocs + reader->frees - session->stats.samples - session->stats.frees;
+	if (now_ns < SETTLING_NS)
+		return since_ns >= SETTLING_EVERY_NS;
+	return since_ns >= (records < QUIET_RECORDS ? QUIET_EVERY_NS : STATS_EVERY_NS);
+}
+
 /*
  * One round: stores the heartbeat, looks for loaded objects, reads the samples. Returns 0, or a
  * reason to stop.
@@ -165,11 +198,8 @@ static int work(struct session *session)
 	session->busy_rounds = 0;
 	err = pump_round(&session->pump, false);
 	const uint64_t now_ns = pump_now_ns(&session->pump);
-	if (now_ns - session->stats_ns >=
-	    (now_ns < SETTLING_NS ? SETTLING_EVERY_NS : STATS_EVERY_NS)) {
-		session->stats_ns = now_ns;
+	if (are_stats_due(session, now_ns))
 		session_send_stats(session);
-	}
 	dumps_look(&session->dumps);
 	if (session->options->until_sure && is_sure(session, now_ns))
 		return HI_STREAM_END_DURATION;

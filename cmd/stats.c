@@ -15,13 +15,11 @@ static uint64_t payload_cpu_ns(const struct attachment *attachment, const struct
 }
 
 struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump,
-				  uint64_t cpu_before_ns)
+				  const struct proc_status *status, uint64_t cpu_before_ns)
 {
 	const struct hi_counters *counters = &attachment->arena.shared->counters;
-	struct proc_status status = {0};
 	uint64_t cpu_ns = cpu_before_ns;
 	(void)!proc_cpu_time(attachment->pid, &cpu_ns);
-	(void)!proc_status_read(attachment->pid, attachment->tid, &status);
 	return (struct hi_stream_stats){
 		.time_ns = pump_now_ns(pump),
 		.samples = pump->reader.allocs,
@@ -33,6 +31,6 @@ struct hi_stream_stats stats_read(const struct attachment *attachment, const str
 		.passed_bytes = counters->passed_bytes,
 		.payload_cpu_ns = payload_cpu_ns(attachment, pump),
 		.target_cpu_ns = cpu_ns - cpu_before_ns,
-		.resident_bytes = status.resident_bytes,
+		.resident_bytes = status->resident_bytes,
 	};
 }

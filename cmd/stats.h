@@ -9,9 +9,10 @@
 #include "pump.h"
 
 /*
- * cpu_before_ns: CPU time of the target when the session began. Figures that cannot be read are 0.
+ * status: the target's; zeros if it could not be read. cpu_before_ns: CPU time of the target when
+ * the session began. Figures that cannot be read are 0.
  */
 struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump,
-				  uint64_t cpu_before_ns);
+				  const struct proc_status *status, uint64_t cpu_before_ns);
 
 #endif

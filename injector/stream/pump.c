@@ -71,10 +71,10 @@ static uint64_t to_ns(const struct pump *pump, uint64_t cycles)
 }
 
 /*
- * Over the fifth of a second between two calls, the counter's rate can be measured far better than
- * by the calibration, and the remaining error does not accumulate. If the rate differs from the
- * calibrated one by more than the calibration's error can be, the counter or the clock was not
- * running all the time (suspend): then only the current moment is taken over, not the rate.
+ * Over the quarter of a second, or more, between two calls, the counter's rate can be measured far
+ * better than by the calibration, and the remaining error does not accumulate. If the rate differs
+ * from the calibrated one by more than the calibration's error can be, the counter or the clock was
+ * not running all the time (suspend): then only the current moment is taken over, not the rate.
  */
 static void set_clock(struct pump *pump)
 {
