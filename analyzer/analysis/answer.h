@@ -18,12 +18,14 @@
 
 #define ANSWER_ROWS 5u
 #define ANSWER_BARS 16u
+#define NO_CALL UINT32_MAX
 
 /* How fast the memory of the process grew, in bytes per second. */
 struct process_growth {
 	bool is_known;
 	double slope, low, high; /* 95 % interval; at least as wide as the pages of an allocator */
 	double bytes;            /* from the first moment to the last */
+	double other_bytes;      /* the same of what is resident and not anonymous */
 };
 
 struct answer_row {
@@ -33,8 +35,11 @@ struct answer_row {
 	double bar[ANSWER_BARS];
 	uint32_t stack;    /* of the profile: the one that holds most */
 	uint32_t call;     /* of frames.functions.call[]: the one that a person would look at */
+	uint32_t through;  /* `call` keeps what this call allocates, others free it; NO_CALL */
 	size_t stacks;     /* how many stacks the row has */
 	bool is_caller;    /* many functions allocate, and this one leads to all of them */
+	bool is_holder;    /* the process grows, and this one holds most of what it may be */
+	bool is_enlarged;  /* it is one block, which became larger again and again */
 	bool is_scattered; /* many functions allocate, and none leads to all: call is one of them */
 };
 
@@ -50,9 +55,11 @@ struct answer {
 	 */
 	struct answer_row row[ANSWER_ROWS];
 	size_t row_count;
-	size_t growing; /* number of groups that grow, also beyond ANSWER_ROWS */
+	uint8_t *stack_verdict; /* by stack: enum trend_verdict of its group */
+	size_t growing;         /* number of groups that grow, also beyond ANSWER_ROWS */
 	double slope, slope_low, slope_high; /* of all groups that grow */
 	struct process_growth process;
+	double held;      /* bytes allocated in the window and in use at its end */
 	double explained; /* share of the growth of the process that these are; < 0 = not known */
 	double more_ns;   /* of TREND_TOO_FEW; 0 = not known */
 	/* the same at the places that allocate most often, of which fewer samples were taken */

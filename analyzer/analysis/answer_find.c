@@ -17,6 +17,9 @@
 /* survivors that decide most cases (docs/sampling.md) */
 #define SURVIVORS_ENOUGH 32.0
 
+/* of the growth of the process: if what was seen holds as much, it may be what grows */
+#define HELD_SHARE 0.5
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 void answer_group_add_row(struct group *group, const struct profile *profile,
@@ -92,6 +95,9 @@ static void add_groups(struct finder *finder)
 		const double live = estimate_of(profile, row, INUSE_SPACE).value;
 
 		finder->stack_live[row->key.stack] += live;
+		finder->answer->held += live;
+		finder->stack_allocated[row->key.stack] +=
+			estimate_of(profile, row, ALLOC_SPACE).value;
 		finder->stack_late[row->key.stack] += live * late_part(profile, row);
 	}
 	for (uint32_t i = 0; i < profile->stack_count; i++) {
@@ -115,6 +121,47 @@ static void find_trends(struct finder *finder)
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */
+
+/*
+ * Where the process grows, and no group does: what holds most may be it, if all of them together
+ * hold enough.
+ */
+static void add_holder(struct finder *finder)
+{
+	struct answer *answer = finder->answer;
+	const struct process_growth *process = &answer->process;
+	struct group *most = NULL;
+
+	if (answer->row_count || !process->is_known || process->low <= answer->detectable ||
+	    answer->held < HELD_SHARE * process->bytes)
+		return;
+	for (size_t i = 0; i < finder->group_count; i++)
+		if (!most || finder->group[i].live > most->live)
+			most = &finder->group[i];
+	if (!most || most->live <= 0)
+		return;
+	most->trend = (struct trend){
+		.verdict = TREND_TOO_FEW,
+		.slope = process->slope,
+		.slope_low = process->low,
+		.slope_high = process->high,
+		.samples = fmax(1, most->trend.samples),
+		.more_ns = answer->window_ns,
+	};
+	most->is_holder = true;
+	answer_add_group(finder, most, NO_GROUP);
+}
+
+static void set_stack_verdicts(const struct finder *finder)
+{
+	for (uint32_t i = 0; i < finder->profile->stack_count; i++) {
+		const uint32_t group = finder->group_of[answer_function_of(finder, i)];
+
+		if (group != NO_GROUP)
+			finder->answer->stack_verdict[i] =
+				(uint8_t)finder->group[group].trend.verdict;
+	}
+}
 
 static void set_verdict(struct answer *answer)
 {
@@ -158,30 +205,39 @@ static int find_all(struct finder *finder)
 {
 	struct answer *answer = finder->answer;
 	struct group rest;
-	uint32_t call;
+	uint32_t caller, call;
 	int err;
 
 	find_calls(finder);
 	add_groups(finder);
 	find_trends(finder);
 	answer_find_old_freed(finder);
-	err = answer_find_rest(finder, &rest, &call);
+	err = answer_find_rest(finder, &rest, &caller);
 	if (err)
 		return err;
 	const bool rest_grows = trend_is_growth(rest.trend.verdict) && rest.stack != NO_GROUP;
 	for (size_t i = 0; i < finder->group_count; i++) {
 		struct group *group = &finder->group[i];
 
-		if (trend_is_growth(group->trend.verdict))
+		call = NO_GROUP;
+		if (trend_is_growth(group->trend.verdict)) {
 			answer_compare(finder, group);
-		else if (rest_grows)
+			err = answer_find_keeper(finder, group, &call);
+			if (err)
+				return err;
+		} else if (rest_grows) {
 			continue; /* its part of the whole is decided */
-		answer_add_group(finder, group, NO_GROUP);
+		}
+		answer_add_group(finder, group, call);
 	}
 	if (rest_grows) {
 		answer_compare(finder, &rest);
-		answer_add_group(finder, &rest, call);
+		answer_add_group(finder, &rest, caller);
 	}
+	if (answer_find_enlarged(finder, &rest))
+		answer_add_group(finder, &rest, NO_GROUP);
+	set_stack_verdicts(finder);
+	add_holder(finder);
 	set_verdict(answer);
 	return 0;
 }
@@ -192,12 +248,14 @@ static int make_room(struct finder *finder)
 		     functions = finder->answer->frames.functions.count;
 
 	finder->call_of = calloc(stacks + 1, sizeof(*finder->call_of));
+	finder->answer->stack_verdict = calloc(stacks + 1, sizeof(*finder->answer->stack_verdict));
 	finder->stack_live = calloc(stacks + 1, sizeof(*finder->stack_live));
+	finder->stack_allocated = calloc(stacks + 1, sizeof(*finder->stack_allocated));
 	finder->stack_late = calloc(stacks + 1, sizeof(*finder->stack_late));
 	finder->group_of = malloc((functions + 1) * sizeof(*finder->group_of));
 	finder->group = malloc((functions + 1) * sizeof(*finder->group));
-	if (!finder->call_of || !finder->stack_live || !finder->stack_late || !finder->group_of ||
-	    !finder->group)
+	if (!finder->call_of || !finder->answer->stack_verdict || !finder->stack_live ||
+	    !finder->stack_allocated || !finder->stack_late || !finder->group_of || !finder->group)
 		return -ENOMEM;
 	for (size_t i = 0; i <= functions; i++)
 		finder->group_of[i] = NO_GROUP;
@@ -232,6 +290,7 @@ int answer_open(const struct profile *profile, double tail_ns, double level,
 	}
 	free(finder.call_of);
 	free(finder.stack_live);
+	free(finder.stack_allocated);
 	free(finder.stack_late);
 	free(finder.group_of);
 	free(finder.group);
@@ -240,6 +299,7 @@ int answer_open(const struct profile *profile, double tail_ns, double level,
 
 void answer_close(struct answer *answer)
 {
+	free(answer->stack_verdict);
 	user_frames_close(&answer->frames);
 	*answer = (struct answer){0};
 }

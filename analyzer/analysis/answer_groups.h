@@ -2,7 +2,8 @@
 /*
  * answer_groups.h - the groups from which the answer is made, for the files that make it:
  * answer_find.c sums them up and tests them, answer_rest.c looks for what grows only as a whole,
- * answer_compare.c compares with what does not come from samples, answer_rows.c orders them.
+ * answer_compare.c compares with what does not come from samples, answer_rows.c orders them,
+ * answer_keeper.c and answer_enlarged.c find what a group as such does not show.
  */
 #ifndef HI_ANSWER_GROUPS_H
 #define HI_ANSWER_GROUPS_H
@@ -26,7 +27,7 @@ struct group {
 	double live, most; /* bytes in use; of the stack that holds most */
 	uint32_t stack;
 	size_t stacks;
-	bool is_caller, is_scattered; /* as in struct answer_row */
+	bool is_caller, is_scattered, is_enlarged, is_holder; /* as in struct answer_row */
 };
 
 /* What is known while an answer is looked for. */
@@ -38,8 +39,9 @@ struct finder {
 	uint32_t *group_of; /* by function: index into group[]; NO_GROUP */
 	struct group *group;
 	size_t group_count, tested;
-	double *stack_live; /* by stack: bytes in use */
-	double *stack_late; /* of these, what came after the first quarter, the warm-up */
+	double *stack_live;      /* by stack: bytes in use */
+	double *stack_allocated; /* bytes allocated */
+	double *stack_late; /* of those in use, what came after the first quarter, the warm-up */
 	struct sizes sizes; /* of all */
 	/*
 	 * by class: blocks from before the session that were freed meanwhile, in bytes; variance <
@@ -65,6 +67,20 @@ void answer_group_add_stack(struct group *group, uint32_t stack, double live);
  * that leads to it; NO_GROUP = none. Returns 0 or -ENOMEM.
  */
 int answer_find_rest(const struct finder *finder, struct group *out_rest, uint32_t *out_call);
+
+/*
+ * answer_keeper.c: if the function of a group that grows allocates for several callers, and one of
+ * them keeps what it gets while the others free it: the call by that caller; else NO_GROUP. The
+ * group's stack becomes one through the keeper. Returns 0 or -ENOMEM.
+ */
+int answer_find_keeper(const struct finder *finder, struct group *group, uint32_t *out_call);
+
+/*
+ * answer_enlarged.c: whether the process grows by more than the groups that grow explain, and a
+ * single block was enlarged meanwhile that makes up for that. To be called when all groups that
+ * grow have been added.
+ */
+bool answer_find_enlarged(const struct finder *finder, struct group *out_group);
 
 /* answer_compare.c */
 void answer_add_sizes(const struct profile *profile, const struct profile_row *row,

@@ -66,13 +66,17 @@ static void add_row(struct answer *answer, const struct answer_row *row)
 void answer_add_group(struct finder *finder, const struct group *group, uint32_t call)
 {
 	struct answer *answer = finder->answer;
+	const uint32_t own = finder->call_of[group->stack];
 	struct answer_row row = {
 		.trend = group->trend,
 		.live = group->live,
 		.stack = group->stack,
-		.call = call == NO_GROUP ? finder->call_of[group->stack] : call,
+		.call = call == NO_GROUP ? own : call,
+		.through = call == NO_GROUP || group->is_caller ? NO_CALL : own,
 		.stacks = group->stacks,
 		.is_caller = group->is_caller,
+		.is_enlarged = group->is_enlarged,
+		.is_holder = group->is_holder,
 		.is_scattered = group->is_scattered,
 	};
 

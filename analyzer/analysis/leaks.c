@@ -15,6 +15,16 @@
 #include "caveats.h"
 #include "row_history.h"
 
+/*
+ * What grows by its samples may take the place of older blocks. The answer knows that, of all
+ * stacks of a function together.
+ */
+static void compare(const struct leaks *leaks, struct leak *leak)
+{
+	if (leaks->answer.stack_verdict[leak->stack] == TREND_REPLACES)
+		leak->trend.verdict = TREND_REPLACES;
+}
+
 /* False: the group has nothing in use that is older than the tail. */
 static bool find_leak(const struct profile *profile, const struct stack_groups *groups,
 		      size_t group, struct leaks *leaks, struct leak *out_leak)
@@ -31,6 +41,8 @@ static bool find_leak(const struct profile *profile, const struct stack_groups *
 		return false;
 	leak.trend = leaks->is_unsure ? (struct trend){.verdict = TREND_UNSURE}
 				      : trend_of(&sum.slices, TREND_LEVEL);
+	if (trend_is_growth(leak.trend.verdict))
+		compare(leaks, &leak);
 	leak.age_ns = leak.bytes.live > 0 ? leak.bytes.age_ns / leak.bytes.live : 0;
 	*out_leak = leak;
 	return true;
@@ -62,11 +74,15 @@ static void find_all(const struct profile *profile, const struct stack_groups *g
 		leaks->count++;
 		estimate_add(&leaks->bytes, &leak->bytes);
 		estimate_add(&leaks->objects, &leak->objects);
-		if (leak->trend.verdict != TREND_GROWS)
-			continue;
-		leaks->growing_count++;
-		estimate_add(&leaks->growing_bytes, &leak->bytes);
-		estimate_add(&leaks->growing_objects, &leak->objects);
+		if (leak->trend.verdict == TREND_GROWS) {
+			leaks->growing_count++;
+			estimate_add(&leaks->growing_bytes, &leak->bytes);
+			estimate_add(&leaks->growing_objects, &leak->objects);
+		} else if (leak->trend.verdict == TREND_TOO_FEW ||
+			   leak->trend.verdict == TREND_PROBABLY) {
+			leaks->undecided_count++;
+			estimate_add(&leaks->undecided_bytes, &leak->bytes);
+		}
 	}
 	qsort(leaks->leak, leaks->count, sizeof(*leaks->leak), compare_leaks);
 }
@@ -98,6 +114,9 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail,
 	out_leaks->is_unsure = caveats_withhold_verdicts(caveats_bits(&text->profile->meta));
 	if (out_leaks->tail_ns >= window_ns && window_ns > 0)
 		return -ERANGE;
+	err = answer_open(text->profile, out_leaks->tail_ns, TREND_LEVEL, &out_leaks->answer);
+	if (err)
+		return err;
 	err = stack_groups_open(text, &groups);
 	if (!err) {
 		out_leaks->leak = malloc((groups.count + 1) * sizeof(*out_leaks->leak));
@@ -115,5 +134,6 @@ int leaks_open(const struct stack_text *text, const struct leaks_tail *tail,
 void leaks_close(struct leaks *leaks)
 {
 	free(leaks->leak);
+	answer_close(&leaks->answer);
 	*leaks = (struct leaks){0};
 }

@@ -9,6 +9,7 @@
 #ifndef HI_LEAKS_H
 #define HI_LEAKS_H
 
+#include "answer.h"
 #include "estimate.h"
 #include "row_trend.h"
 #include "stack_text.h"
@@ -38,11 +39,14 @@ struct leaks {
 	size_t count, growing_count;
 	struct estimate bytes, objects;                 /* of all stacks */
 	struct estimate growing_bytes, growing_objects; /* of the growing stacks */
+	size_t undecided_count; /* stacks of which it cannot be told yet whether they grow */
+	struct estimate undecided_bytes;
 	double window_ns, tail_ns;
 	struct row_trend begin; /* the sum of no rows */
 	size_t unknown_rows;    /* rows that have samples in use of unknown age */
 	size_t known_rows;
-	bool is_unsure; /* the profile's caveats withhold verdicts and slopes */
+	struct answer answer; /* of the same tail; it decides which stacks replace older blocks */
+	bool is_unsure;       /* the profile's caveats withhold verdicts and slopes */
 };
 
 /*

@@ -26,6 +26,17 @@ static void widen(struct process_growth *growth, double seconds)
 	growth->high = fmax(growth->high, growth->slope + step);
 }
 
+/* Growth of what is resident and not anonymous, from the first moment to the last. */
+static double other_growth(const struct profile_meta *meta)
+{
+	const struct profile_moment *begin = meta->moment, *end = begin + meta->moment_count - 1;
+
+	if (!begin->resident || !end->resident)
+		return 0;
+	return ((double)end->resident - (double)end->anonymous) -
+	       ((double)begin->resident - (double)begin->anonymous);
+}
+
 int process_growth_of(const struct profile_meta *meta, struct process_growth *out_growth)
 {
 	const size_t count = meta->moment_count;
@@ -55,6 +66,7 @@ int process_growth_of(const struct profile_meta *meta, struct process_growth *ou
 				.high = slope.high,
 				.bytes = (double)meta->moment[count - 1].anonymous -
 					 (double)meta->moment[0].anonymous,
+				.other_bytes = other_growth(meta),
 			};
 			widen(out_growth, time[used - 1] - time[0]);
 		}

@@ -31,6 +31,7 @@
  */
 #define GROWTH_MIN (16u << 20)
 #define ALLOCATED_FACTOR 3
+#define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
 #define IN_USE_FACTOR 8
 #define UNSEEN_INTERVALS 3.0 /* one time in twenty, as many intervals pass without a sample */
 /* A piece of address space that is full of blocks has a sample with a probability of 1 - e^-8. */
@@ -166,6 +167,27 @@ static void format_growth(const struct profile *profile, const struct amounts *a
 			 growth_text, hi_format_bytes(amounts->in_use_most, seen, sizeof(seen)));
 }
 
+/* What may have grown instead, by the address space of each kind. */
+static const char *other_means(const struct profile *profile)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const double growth =
+		(double)meta->memory.anonymous_end - (double)meta->memory.anonymous_begin;
+
+	switch (mapped_grown(&meta->mapped_begin, &meta->mapped_end, growth, MAPPED_SHARE)) {
+	case MAPPED_BRK:
+		return "moves brk, as an allocator does that is not hooked, or fills memory that "
+		       "it had before";
+	case MAPPED_ANONYMOUS:
+		return "maps memory by other means (mmap, an allocator of its own)";
+	case MAPPED_STACK:
+		return "has more stacks of threads";
+	default:
+		return "allocates by other means (mmap, an allocator of its own), or fills memory "
+		       "that it had before";
+	}
+}
+
 static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 {
 	const char *unhooked = profile->meta.unhooked;
@@ -178,10 +200,8 @@ static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 			   "figures%s%s",
 			   unhooked, *growth ? "; " : "", growth);
 	if (*growth)
-		return set(profile, HI_CAVEAT_OTHER_MEANS,
-			   "%s: it allocates by other means (mmap, an allocator of its own), or "
-			   "fills memory that it had before",
-			   growth);
+		return set(profile, HI_CAVEAT_OTHER_MEANS, "%s: it %s", growth,
+			   other_means(profile));
 	return 0;
 }
 

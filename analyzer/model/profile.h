@@ -28,6 +28,7 @@
 #include "hi_analyzer.h"
 #include "hi_wire.h"
 #include "history.h"
+#include "mapped.h"
 #include "thread_breakdown.h"
 
 #define PROFILE_BUILD_ID_MAX 32
@@ -175,6 +176,7 @@ struct profile_meta {
 	/* frees that were inferred because the address was allocated again */
 	uint64_t missed_frees;
 	struct profile_memory memory;
+	struct mapped mapped_begin, mapped_end; /* address space, at the first and the last look */
 	/* evenly over the session, the latest of each stretch of moment_step_ns */
 	struct profile_moment moment[PROFILE_MOMENTS_MAX];
 	uint32_t moment_count;

@@ -109,9 +109,17 @@ static int on_module_gone(struct replay *replay, const struct hi_stream_module_g
 
 static int on_maps(struct replay *replay, const struct hi_stream_maps *record)
 {
+	struct profile_meta *meta = &replay->profile->meta;
 	const char *cursor = (const char *)(record + 1);
+	const bool is_first = !meta->maps;
+	const int err = take_string(&cursor, record->text_size, &meta->maps);
 
-	return take_string(&cursor, record->text_size, &replay->profile->meta.maps);
+	if (err)
+		return err;
+	meta->mapped_end = mapped_of(meta->maps);
+	if (is_first)
+		meta->mapped_begin = meta->mapped_end;
+	return 0;
 }
 
 static int on_interval(struct replay *replay, const struct hi_stream_interval *record)

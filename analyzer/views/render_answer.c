@@ -17,6 +17,9 @@
 /* a share of the growth that is as good as all of it, or none */
 #define ALL_SHARE 0.9
 #define NONE_SHARE 0.1
+#define HELD_SHARE 0.5   /* of the growth: what holds as much may be it */
+#define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
+#define OTHER_MIN (4u << 20) /* pages of files come and go */
 
 /* "1.20MB/s", "30kB/h" */
 static const char *format_rate(double rate, char *text)
@@ -38,6 +41,10 @@ static void print_place(const struct answer *answer, const struct answer_row *ro
 	fputs(answer->frames.functions.name[call->function], out);
 	if (call->file && call->line)
 		fprintf(out, " %s:%" PRIu32, hi_base_name(call->file), call->line);
+	if (row->through != NO_CALL)
+		fprintf(out, ", through %s",
+			answer->frames.functions
+				.name[answer->frames.functions.call[row->through].function]);
 }
 
 static void print_interval(double low, double high, FILE *out)
@@ -74,7 +81,8 @@ static void print_growth(const struct answer *answer, FILE *out)
 			format_rate(first->trend.slope, rate));
 	}
 	print_place(answer, first, out);
-	fputs(first->is_caller      ? ", which leads to many places that allocate.\n"
+	fputs(first->is_enlarged    ? ", one block that becomes larger again and again.\n"
+	      : first->is_caller    ? ", which leads to many places that allocate.\n"
 	      : first->is_scattered ? ", and at many other places.\n"
 				    : ".\n",
 	      out);
@@ -95,9 +103,21 @@ static void print_replaced(const struct answer *answer, FILE *out)
 
 static void print_undecided(const struct answer *answer, FILE *out)
 {
-	fputs("Cannot tell yet whether it grows: ", out);
-	print_place(answer, &answer->row[0], out);
-	fputs(" may. ", out);
+	const struct process_growth *process = &answer->process;
+	char rate[HI_UNITS_TEXT_MAX];
+
+	if (answer->row[0].is_holder) {
+		fprintf(out,
+			"The process grows by %s. Most of what it has allocated in this "
+			"window is held by ",
+			format_rate(process->slope, rate));
+		print_place(answer, &answer->row[0], out);
+		fputs(", in too few blocks to tell whether that grows. ", out);
+	} else {
+		fputs("Cannot tell yet whether it grows: ", out);
+		print_place(answer, &answer->row[0], out);
+		fputs(" may. ", out);
+	}
 	if (answer->more_ns > 0) {
 		fputs("It takes ", out);
 		print_more(answer->more_ns, out);
@@ -111,18 +131,50 @@ static void print_undecided(const struct answer *answer, FILE *out)
 static bool grows_unseen(const struct answer *answer)
 {
 	return answer->process.is_known && answer->process.low > answer->detectable &&
-	       answer->slope_high < NONE_SHARE * answer->process.low;
+	       answer->slope_high < NONE_SHARE * answer->process.low &&
+	       answer->held < HELD_SHARE * answer->process.bytes;
 }
 
 static void print_unseen(const struct answer *answer, FILE *out)
 {
-	char rate[HI_UNITS_TEXT_MAX];
+	const struct profile_meta *meta = &answer->profile->meta;
+	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
+						   answer->process.bytes, MAPPED_SHARE);
+	char rate[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX];
 
 	fprintf(out,
 		"The process grows by %s, and nothing that was allocated through the hooked "
-		"functions does: it maps memory by other means, or fills memory that it has "
-		"allocated before.\n",
+		"functions does: ",
 		format_rate(answer->process.slope, rate));
+	if (kind == MAPPED_KINDS)
+		fputs("it maps memory by other means, or fills memory that it has allocated "
+		      "before.\n",
+		      out);
+	else
+		fprintf(out, "it has %s more of %s.\n",
+			hi_format_bytes((double)meta->mapped_end.bytes[kind] -
+						(double)meta->mapped_begin.bytes[kind],
+					bytes, sizeof(bytes)),
+			mapped_name(kind));
+}
+
+/* What is resident and not anonymous: files, and memory that processes share. */
+static void print_not_anonymous(const struct answer *answer, FILE *out)
+{
+	const struct profile_meta *meta = &answer->profile->meta;
+	const double bytes = answer->process.other_bytes;
+	const enum mapped_kind kind =
+		mapped_grown(&meta->mapped_begin, &meta->mapped_end, bytes, MAPPED_SHARE);
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (bytes < OTHER_MIN)
+		return;
+	fprintf(out, "It has %s more of files and shared memory resident",
+		hi_format_bytes(bytes, text, sizeof(text)));
+	if (kind == MAPPED_SHARED || kind == MAPPED_FILE)
+		fprintf(out, ", and mapped more %s",
+			kind == MAPPED_SHARED ? "shared memory" : "files");
+	fputs("; neither is allocated by malloc.\n", out);
 }
 
 static void print_steady(const struct answer *answer, FILE *out)
@@ -225,11 +277,17 @@ static void print_row(const struct answer *answer, const struct answer_row *row,
 	fputc('\n', out);
 }
 
-void render_answer_text(const struct answer *answer, FILE *out)
+void render_answer_sentences(const struct answer *answer, FILE *out)
 {
 	print_sentence(answer, out);
 	print_process(answer, out);
+	print_not_anonymous(answer, out);
 	print_limit(answer, out);
+}
+
+void render_answer_text(const struct answer *answer, FILE *out)
+{
+	render_answer_sentences(answer, out);
 	if (!answer->row_count)
 		return;
 	fprintf(out, "  %-21s %11s %11s    %-11s %10s\n", "", "slope", "slope, 95%", "", "held");
@@ -272,6 +330,13 @@ static void put_row(const struct answer *answer, const struct answer_row *row, F
 	put_slope(row->trend.slope, row->trend.slope_low, row->trend.slope_high, out);
 	fprintf(out, ",\"live_bytes\":%.0f,\"samples\":%.0f,\"stacks\":%zu,\"is_caller\":%s",
 		row->live, row->trend.samples, row->stacks, row->is_caller ? "true" : "false");
+	if (row->through != NO_CALL) {
+		const struct functions *functions = &answer->frames.functions;
+
+		fputs(",\"through\":", out);
+		text_json(functions->name[functions->call[row->through].function], out);
+	}
+	fprintf(out, ",\"is_enlarged\":%s", row->is_enlarged ? "true" : "false");
 	if (answer->slope > 0 && trend_is_growth(row->trend.verdict))
 		fprintf(out, ",\"share\":%.3f", row->trend.slope / answer->slope);
 	put_stack(answer, row, out);

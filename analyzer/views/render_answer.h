@@ -10,6 +10,9 @@
 
 #include "answer.h"
 
+/* The sentence, and what the process did. */
+void render_answer_sentences(const struct answer *answer, FILE *out);
+/* The same, and the rows. */
 void render_answer_text(const struct answer *answer, FILE *out);
 /*
  * One line, an object without its closing brace and newline: the caller may add members.

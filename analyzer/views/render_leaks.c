@@ -10,6 +10,7 @@
 
 #include "hi_units.h"
 #include "leaks.h"
+#include "render_answer.h"
 #include "render_header.h"
 #include "stack_columns.h"
 #include "style.h"
@@ -42,7 +43,7 @@ static void print_trend(const struct trend *trend, bool by_hour, FILE *out)
 {
 	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
 
-	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-15s",
+	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-21s",
 		    trend_word(trend->verdict));
 	fprintf(out, " %12s %12s .. %-12s", format_rate(trend->slope, by_hour, slope),
 		format_rate(trend->slope_low, by_hour, low),
@@ -56,7 +57,7 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 	const struct trend *trend = &leak->trend;
 
 	if (trend->verdict == TREND_UNSURE)
-		fprintf(out, "%-15s %12s %12s .. %-12s", trend_word(trend->verdict), "?", "?", "?");
+		fprintf(out, "%-21s %12s %12s .. %-12s", trend_word(trend->verdict), "?", "?", "?");
 	else
 		print_trend(trend, by_hour, out);
 	fprintf(out, " %10s %8.0f %8.0f %8s  ",
@@ -75,7 +76,7 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 	if (!options->limit && shown < leaks->growing_count)
 		shown = leaks->growing_count;
 	shown = shown < leaks->count ? shown : leaks->count;
-	style_print(STYLE_HEADING, out, "%-15s %12s %12s    %-12s %10s %8s %8s %8s  %s", "",
+	style_print(STYLE_HEADING, out, "%-21s %12s %12s    %-12s %10s %8s %8s %8s  %s", "",
 		    "slope", "slope, 95%", "", "retained", "objects", "samples", "mean age",
 		    "stack");
 	fputc('\n', out);
@@ -116,7 +117,11 @@ static void print_summary(const struct leaks *leaks, FILE *out)
 	}
 	fprintf(out, "Leak summary: ");
 	print_amount(leaks, &leaks->growing_bytes, &leaks->growing_objects, out);
-	fprintf(out, ", %zu contexts\n", leaks->growing_count);
+	fprintf(out, ", %zu contexts", leaks->growing_count);
+	if (leaks->undecided_count)
+		fprintf(out, "; cannot be told yet of %zu others, with ~%.0f bytes",
+			leaks->undecided_count, leaks->undecided_bytes.value);
+	fputc('\n', out);
 }
 
 static void print_all(const struct stack_text *text, const struct leaks *leaks,
@@ -125,6 +130,7 @@ static void print_all(const struct stack_text *text, const struct leaks *leaks,
 	const struct estimate total = estimate_total(text->profile, INUSE_SPACE);
 
 	render_header(text->profile, INUSE_SPACE, &total, out);
+	render_answer_sentences(&leaks->answer, out);
 	if (leaks->unknown_rows)
 		fprintf(out,
 			"Warning: of %zu of %zu kinds of blocks it is not known when they were "

@@ -34,20 +34,20 @@ struct event {
 	uint64_t words[8];
 };
 
-/* Counts what the blocks of a vector or a string take. */
-template <typename T> static void push_counted(std::vector<T> &to, const T &value)
-{
-	const size_t before = to.capacity();
-
-	to.push_back(value);
-	count_leaked(static_cast<int64_t>((to.capacity() - before) * sizeof(T)));
-}
+/* Counts what the blocks of a vector take. No function: it would be the one to look at. */
+#define PUSH_COUNTED(to, ...)                                                                     \
+	do {                                                                                      \
+		const size_t before = (to).capacity();                                            \
+                                                                                                  \
+		(to).push_back(__VA_ARGS__);                                                      \
+		count_leaked(static_cast<int64_t>(((to).capacity() - before) * sizeof((to)[0]))); \
+	} while (0)
 
 static SITE void leak_event()
 {
 	static std::vector<event> events;
 
-	push_counted(events, event{{1}});
+	PUSH_COUNTED(events, event{{1}});
 	USE(events.data());
 }
 
@@ -61,7 +61,7 @@ static SITE void leak_visit(size_t user)
 {
 	static std::array<std::vector<event>, 300> visits;
 
-	push_counted(visits[user], event{{1}});
+	PUSH_COUNTED(visits[user], event{{1}});
 	USE(visits[user].data());
 }
 

@@ -427,4 +427,23 @@ UNIT_TEST(a_profile_without_a_window_has_no_answer)
 	profile_close(&profile);
 }
 
+/* Files and shared memory count towards what is resident, and are no growth of the heap. */
+UNIT_TEST(what_is_resident_and_not_anonymous_is_told_apart)
+{
+	struct profile profile = scene_open();
+
+	for (uint32_t s = 0; s <= (uint32_t)SCENE_S; s++)
+		profile_add_moment(
+			&profile.meta,
+			&(struct profile_moment){.time_ns = (uint64_t)(s * SCENE_NS_PER_S) + 1,
+						 .anonymous = 100u * MIB,
+						 .resident = (uint64_t)(110 + s) * MIB});
+	struct answer answer = scene_answer(&profile);
+	CHECK(answer.process.is_known);
+	CHECK(answer.process.bytes == 0);
+	CHECK(answer.process.other_bytes == SCENE_S * MIB);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

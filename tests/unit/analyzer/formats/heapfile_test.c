@@ -59,6 +59,8 @@ static void make_profile(struct profile *profile)
 	profile->meta.missed_frees = 11;
 	profile->meta.memory = (struct profile_memory){
 		.anonymous_begin = 12, .anonymous_end = 13, .writable_end = 14, .spread = 15};
+	profile->meta.mapped_begin.bytes[MAPPED_STACK] = 16;
+	profile->meta.mapped_end.bytes[MAPPED_FILE] = 17;
 	set(&profile->meta.unhooked, "je_malloc in the\nprogram");
 	set(&profile->meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,\n# end");
 	set(&profile->meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");
@@ -175,6 +177,8 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(in.meta.memory.anonymous_end, 13);
 	CHECK_EQ(in.meta.memory.writable_end, 14);
 	CHECK_EQ(in.meta.memory.spread, 15);
+	CHECK_EQ(in.meta.mapped_begin.bytes[MAPPED_STACK], 16);
+	CHECK_EQ(in.meta.mapped_end.bytes[MAPPED_FILE], 17);
 	CHECK_STR(in.meta.unhooked, "je_malloc in the\nprogram");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,?# end");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");

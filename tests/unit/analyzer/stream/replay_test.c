@@ -11,8 +11,9 @@ UNIT_TEST(metadata)
 	FILE *file = stream_begin(4096);
 
 	stream_stats(file);
+	stream_maps(file, "1000-3000 rw-p 00000000 00:00 0 [heap]\n");
 	stream_maps(file, "old\n");
-	stream_maps(file, "new\n");
+	stream_maps(file, "1000-9000 rw-p 00000000 00:00 0 [heap]\n");
 	stream_end(file);
 	CHECK_EQ(replayed(file, &profile), 0);
 	CHECK_EQ(profile.meta.pid, 1234);
@@ -21,7 +22,9 @@ UNIT_TEST(metadata)
 	CHECK_STR(profile.meta.exe, "/opt/server");
 	CHECK_STR(profile.meta.host, "box");
 	CHECK_STR(profile.meta.version, "0.1.0");
-	CHECK_STR(profile.meta.maps, "new\n");
+	CHECK_STR(profile.meta.maps, "1000-9000 rw-p 00000000 00:00 0 [heap]\n");
+	CHECK_EQ(profile.meta.mapped_begin.bytes[MAPPED_BRK], 0x2000);
+	CHECK_EQ(profile.meta.mapped_end.bytes[MAPPED_BRK], 0x8000);
 	CHECK_EQ(profile.meta.interval, 4096);
 	CHECK_EQ(profile.meta.duration_ns, 5000);
 	CHECK_EQ(profile.meta.dropped_allocs, 3);

@@ -42,6 +42,7 @@ static void scene_begin(struct scene *scene, enum trend_verdict verdict)
 			  .samples = 100},
 		.live = 40 * MIB,
 		.call = call,
+		.through = NO_CALL,
 		.stacks = 1,
 	};
 	for (uint32_t bar = 0; bar < ANSWER_BARS; bar++)
@@ -200,11 +201,36 @@ UNIT_TEST(what_grows_unseen)
 		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
 		   "functions does: it maps memory by other means, or fills memory that it has "
 		   "allocated before.\n" GREW ".\n");
+	/* unless its mappings tell by which */
+	scene.profile.meta.mapped_begin.bytes[MAPPED_STACK] = 8 * MIB;
+	scene.profile.meta.mapped_end.bytes[MAPPED_STACK] = 88 * MIB;
+	check_text(&scene.answer,
+		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
+		   "functions does: it has 80MB more of stacks of threads.\n" GREW ".\n");
 	/* what would not have been found may be it */
 	scene.answer.detectable = 4 * MIB;
 	check_sentence(
 		&scene.answer,
 		"Nothing grows in these 20.00s; a leak of more than 4MB/s would have been found.");
+	scene_end(&scene);
+}
+
+/* Pages of files and shared memory are no growth of the heap, but count for who looks at RSS. */
+UNIT_TEST(what_grows_and_is_not_anonymous)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.process.other_bytes = 20 * MIB;
+	check_text(&scene.answer, GROWS GREW
+		   ".\nIt has 20MB more of files and shared memory resident; neither is allocated "
+		   "by malloc.\n" TABLE);
+	scene.profile.meta.mapped_begin.bytes[MAPPED_SHARED] = MIB;
+	scene.profile.meta.mapped_end.bytes[MAPPED_SHARED] = 21 * MIB;
+	check_text(&scene.answer, GROWS GREW
+		   ".\nIt has 20MB more of files and shared memory resident, and mapped more "
+		   "shared memory; neither is allocated by malloc.\n" TABLE);
 	scene_end(&scene);
 }
 
@@ -263,7 +289,8 @@ UNIT_TEST(json_of_what_grows)
 			"\"rows\":[{\"verdict\":\"grows\",\"function\":\"leak_here\","
 			"\"file\":\"src/file.c\",\"line\":10,\"slope\":{\"value\":2.09715e+06,"
 			"\"low\":1.04858e+06,\"high\":3.14573e+06},\"live_bytes\":41943040,"
-			"\"samples\":100,\"stacks\":1,\"is_caller\":false,\"share\":1.000,"
+			"\"samples\":100,\"stacks\":1,\"is_caller\":false,\"is_enlarged\":false,"
+			"\"share\":1.000,"
 			"\"stack\":[\"leak_here\",\"main\"]}]");
 	free(text);
 	scene_end(&scene);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* mapped.c - see mapped.h. */
+#include "mapped.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* the guard below a stack; more than that is address space that somebody has reserved */
+#define GUARD_MAX (64u << 10)
+
+struct line {
+	uint64_t lo, hi;
+	char access[5];
+	char path[64]; /* its beginning; empty: anonymous */
+};
+
+static bool parse(const char *text, struct line *line)
+{
+	int path_at = 0;
+
+	*line = (struct line){0};
+	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %*u%*[ ]%n", &line->lo, &line->hi,
+		   line->access, &path_at) != 3 ||
+	    line->hi <= line->lo || strlen(line->access) != 4)
+		return false;
+	for (size_t i = 0; path_at && i < sizeof(line->path) - 1 && text[path_at + (int)i] &&
+			   text[path_at + (int)i] != '\n';
+	     i++)
+		line->path[i] = text[path_at + (int)i];
+	return true;
+}
+
+static bool begins_with(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static bool is_guard(const struct line *line)
+{
+	return !line->path[0] && begins_with(line->access, "---") &&
+	       line->hi - line->lo <= GUARD_MAX;
+}
+
+static enum mapped_kind kind_of(const struct line *line, const struct line *below)
+{
+	if (begins_with(line->path, "[heap]"))
+		return MAPPED_BRK;
+	if (begins_with(line->path, "[stack"))
+		return MAPPED_STACK;
+	if (line->access[3] == 's' || begins_with(line->path, "/memfd:") ||
+	    begins_with(line->path, "/SYSV") || begins_with(line->path, "/dev/shm/"))
+		return MAPPED_SHARED;
+	if (line->path[0] == '/')
+		return MAPPED_FILE;
+	if (line->access[1] != 'w')
+		return MAPPED_KINDS; /* reserved, or the kernel's */
+	return is_guard(below) && below->hi == line->lo ? MAPPED_STACK : MAPPED_ANONYMOUS;
+}
+
+struct mapped mapped_of(const char *text)
+{
+	struct mapped mapped = {0};
+	struct line line, below = {0};
+
+	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
+		if (!parse(text, &line))
+			continue;
+		const enum mapped_kind kind = kind_of(&line, &below);
+
+		if (kind != MAPPED_KINDS && !strstr(line.path, "heapinject"))
+			mapped.bytes[kind] += line.hi - line.lo;
+		below = line;
+		if (!strchr(text, '\n'))
+			break;
+	}
+	return mapped;
+}
+
+static bool is_known(const struct mapped *mapped)
+{
+	uint64_t all = 0;
+
+	for (int kind = 0; kind < MAPPED_KINDS; kind++)
+		all |= mapped->bytes[kind];
+	return all != 0;
+}
+
+enum mapped_kind mapped_grown(const struct mapped *begin, const struct mapped *end, double growth,
+			      double part)
+{
+	enum mapped_kind most = MAPPED_KINDS;
+	double most_bytes = part * growth;
+
+	for (int kind = 0; kind < MAPPED_KINDS && is_known(begin) && is_known(end); kind++) {
+		const double bytes = (double)end->bytes[kind] - (double)begin->bytes[kind];
+
+		if (bytes > 0 && bytes >= most_bytes) {
+			most = (enum mapped_kind)kind;
+			most_bytes = bytes;
+		}
+	}
+	return most;
+}
+
+const char *mapped_name(enum mapped_kind kind)
+{
+	static const char *const names[MAPPED_KINDS] = {
+		[MAPPED_BRK] = "the heap of brk",
+		[MAPPED_ANONYMOUS] = "memory that it maps (mmap)",
+		[MAPPED_STACK] = "stacks of threads",
+		[MAPPED_SHARED] = "shared memory",
+		[MAPPED_FILE] = "mapped files",
+	};
+
+	return kind < MAPPED_KINDS ? names[kind] : "";
+}

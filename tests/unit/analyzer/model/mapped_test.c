@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* mapped_test.c - address space by kind, from lines as the kernel writes them. */
+#include "mapped.h"
+
+#include "unit.h"
+
+#define K UINT64_C(1024)
+#define M (1024 * K)
+
+static const char maps[] =
+	"555555554000-555555556000 r-xp 00000000 fe:00 1234    /usr/bin/server\n"
+	"555555556000-555555557000 rw-p 00002000 fe:00 1234    /usr/bin/server\n"
+	"555555600000-555555700000 rw-p 00000000 00:00 0       [heap]\n"
+	"7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \n"
+	"7f0001000000-7f0001200000 rw-s 00000000 00:05 77      /dev/zero (deleted)\n"
+	"7f0001200000-7f0001300000 rw-s 00000000 00:05 78      /memfd:heapinject (deleted)\n"
+	"7f0002000000-7f0002001000 ---p 00000000 00:00 0 \n"
+	"7f0002001000-7f0002801000 rw-p 00000000 00:00 0 \n"
+	"7f0003000000-7f0003021000 rw-p 00000000 00:00 0 \n"
+	"7f0003021000-7f0007000000 ---p 00000000 00:00 0 \n"
+	"7f0007000000-7f0007100000 rw-p 00000000 00:00 0 \n"
+	"not a line of a maps file\n"
+	"7f0008000000-7f0008100000 rw-p 00000000 00:00 0       [anon:arena]\n"
+	"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0       [stack]\n"
+	"7ffff7fc9000-7ffff7fcd000 r--p 00000000 00:00 0       [vvar]\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
+
+UNIT_TEST(mappings_are_counted_by_kind)
+{
+	const struct mapped mapped = mapped_of(maps);
+
+	CHECK_EQ(mapped.bytes[MAPPED_FILE], 3 * 4 * K);
+	CHECK_EQ(mapped.bytes[MAPPED_BRK], M);
+	/* a reservation above an arena is no guard; one of 64 MB below a mapping is none either */
+	CHECK_EQ(mapped.bytes[MAPPED_ANONYMOUS], 4 * M + 132 * K + M + M);
+	CHECK_EQ(mapped.bytes[MAPPED_SHARED], 2 * M); /* without what heapinject maps */
+	CHECK_EQ(mapped.bytes[MAPPED_STACK], 8 * M + 132 * K);
+}
+
+UNIT_TEST(the_kind_that_grew_is_the_one_that_explains_the_growth)
+{
+	const struct mapped begin = mapped_of(maps), nothing = mapped_of("");
+	struct mapped end = begin;
+
+	end.bytes[MAPPED_STACK] += 40 * M;
+	end.bytes[MAPPED_FILE] += 60 * M;
+	CHECK_EQ(mapped_grown(&begin, &end, 100.0 * (double)M, 0.5), MAPPED_FILE);
+	CHECK_EQ(mapped_grown(&begin, &end, 100.0 * (double)M, 0.7), MAPPED_KINDS);
+	CHECK_EQ(mapped_grown(&end, &begin, 100.0 * (double)M, 0.5), MAPPED_KINDS);
+	CHECK_EQ(mapped_grown(&nothing, &end, 100.0 * (double)M, 0.5), MAPPED_KINDS);
+	CHECK_EQ(mapped_grown(&begin, &begin, 0, 0.5), MAPPED_KINDS);
+	CHECK_STR(mapped_name(MAPPED_FILE), "mapped files");
+	CHECK_STR(mapped_name(MAPPED_KINDS), "");
+}
+
+UNIT_TEST(a_text_without_a_last_newline_is_read)
+{
+	CHECK_EQ(mapped_of("1000-3000 rw-p 00000000 00:00 0 [heap]").bytes[MAPPED_BRK], 8 * K);
+	CHECK_EQ(mapped_of("1000-3000").bytes[MAPPED_ANONYMOUS], 0);
+	CHECK_EQ(mapped_of(NULL).bytes[MAPPED_BRK], 0);
+}
+
+UNIT_MAIN()
