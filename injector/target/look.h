@@ -28,14 +28,26 @@
 #include "memory.h"
 
 struct look {
-	struct iovec *range; /* addresses in the target */
+	struct look_range {
+		remote_addr at;
+		size_t size, offset; /* bytes; where they are in bytes[] */
+		size_t span_offset;  /* where they are in again[] */
+	} * range;
 	size_t count, room;
-	uint8_t *bytes, *again; /* what was there, and what is there now */
+	uint8_t *bytes; /* what was there */
 	size_t size, bytes_room;
+	/*
+	 * What is read again: ranges of one page together, as the kernel takes longer to find a
+	 * page than to copy it. Made of the ranges by the first look_again.
+	 */
+	struct iovec *span;
+	size_t span_count;
+	uint8_t *again;
+	size_t again_size;
 	bool is_complete; /* all that was read is remembered */
 };
 
-/* Forgets everything. A struct of zeros is such a look. */
+/* Forgets everything that was remembered. A struct of zeros is such a look. */
 void look_begin(struct look *look);
 void look_close(struct look *look);
 /*
@@ -53,6 +65,6 @@ void look_spoil(struct look *look);
  * look_begin is unchanged. -EAGAIN: something may be different. -ESRCH: that thread has ended.
  * Others: the kernel does not let us look in this way.
  */
-must_check int look_again(const struct look *look, const struct memory *memory);
+must_check int look_again(struct look *look, const struct memory *memory);
 
 #endif

@@ -37,9 +37,76 @@ static uint64_t read_word(struct look *look, const struct memory *memory, const 
 	return value;
 }
 
+/* Words of 1100 pages are more than the kernel reads at a time. */
+UNIT_TEST(words_of_many_pages_are_seen)
+{
+	const size_t pages = 1100, step = PAGE / sizeof(uint64_t);
+	struct memory memory = open_self();
+	struct look look = {0};
+	uint64_t *words = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(words != MAP_FAILED);
+	look_begin(&look);
+	for (size_t i = pages; i > 0; i--)
+		(void)!read_word(&look, &memory, &words[(i - 1) * step + i % step]);
+	CHECK_EQ(look_again(&look, &memory), 0);
+	for (size_t i = 1; i <= pages; i += pages / 11) {
+		words[(i - 1) * step + i % step] = 1;
+		CHECK_EQ(look_again(&look, &memory), -EAGAIN);
+		words[(i - 1) * step + i % step] = 0;
+		words[(i - 1) * step + (i + 1) % step] = 1; /* a neighbour, not looked at */
+		CHECK_EQ(look_again(&look, &memory), 0);
+	}
+	look_close(&look);
+	CHECK_EQ(munmap(words, pages * PAGE), 0);
+	memory_close(&memory);
+}
+
+/* Ranges that overlap, cross a page, lie in any order, and come after a look. */
+UNIT_TEST(ranges_of_any_shape_are_seen)
+{
+	static const struct {
+		size_t at, size;
+	} range[] = {{PAGE - 8, 16},    {100, 300}, {200, 50},
+		     {2 * PAGE + 5, 1}, {350, 100}, {PAGE - 100, 93}};
+	const size_t count = sizeof(range) / sizeof(*range);
+	struct memory memory = open_self();
+	struct look look = {0};
+	uint8_t copy[300];
+	uint8_t *bytes =
+		mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(bytes != MAP_FAILED);
+	for (size_t i = 0; i < 3 * PAGE; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	look_begin(&look);
+	for (size_t i = 0; i < count; i++) {
+		CHECK_EQ(look_read(&look, &memory, address_of(bytes + range[i].at), copy,
+				   range[i].size),
+			 0);
+		CHECK_EQ(look_again(&look, &memory), 0);
+		for (size_t j = 0; j <= i; j++) {
+			const size_t ends[] = {range[j].at, range[j].at + range[j].size - 1};
+
+			for (size_t end = 0; end < 2; end++) {
+				bytes[ends[end]] ^= 1;
+				CHECK_EQ(look_again(&look, &memory), -EAGAIN);
+				bytes[ends[end]] ^= 1;
+			}
+		}
+	}
+	bytes[99] ^= 1;
+	bytes[PAGE + 8] ^= 1;
+	CHECK_EQ(look_again(&look, &memory), 0);
+	look_close(&look);
+	CHECK_EQ(munmap(bytes, 3 * PAGE), 0);
+	memory_close(&memory);
+}
+
 UNIT_TEST(any_word_that_changes_is_seen)
 {
-	static uint64_t words[3000]; /* more than the kernel reads at a time */
+	static uint64_t words[3000];
 	const size_t last = sizeof(words) / sizeof(*words) - 1;
 	struct memory memory = open_self();
 	struct look look = {0};
