@@ -39,8 +39,11 @@
 
 /* rows to sum up per STATS record: half a millisecond or so */
 #define SUMMED_ROWS 20000u
+#define ANSWER_FIRST_NS 5000000000u
 #define ANSWER_EVERY_NS 2000000000u
-#define ANSWER_REST 500 /* pauses, in times of what an answer costs */
+#define ANSWER_REST 500 /* pauses, in times of what an answer costs, up to a limit */
+#define ANSWER_REST_MAX_NS 20000000000u
+#define PLACE_MAX 128u
 /* a session is looked at so often, each time with a chance of a false alarm */
 #define ANSWERS 20
 
@@ -56,6 +59,9 @@ struct collector {
 	uint64_t answer_due_ns;
 	enum trend_verdict verdict;
 	int64_t slope;
+	uint32_t answer;       /* its number, as in struct hi_analyzer_status */
+	char place[PLACE_MAX]; /* the function that it names */
+	char sentence[HI_ANALYZER_SENTENCE_MAX];
 };
 
 static void report_done(const struct collector *collector, int err)
@@ -117,36 +123,75 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Names for the frames that are new since the last call. */
+static void look_up_names(struct collector *collector, struct profile *profile)
+{
+	/* If memory runs out, names are missing. That is better than no profile. */
+	(void)symbols_resolve(profile,
+			      &(struct symbols_options){.ask_fd = collector->outputs->ask_fd,
+							.first_frame = collector->named_frames});
+	collector->named_frames = profile->frame_count;
+}
+
+static void set_sentence(struct collector *collector, const struct answer *answer)
+{
+	const struct functions *functions = &answer->frames.functions;
+	char place[PLACE_MAX] = "";
+	FILE *out = fmemopen(collector->sentence, sizeof(collector->sentence), "w");
+
+	if (!out)
+		return;
+	if (answer->row_count)
+		snprintf(place, sizeof(place), "%s",
+			 functions->name[functions->call[answer->row[0].call].function]);
+	render_answer_sentence(answer, out);
+	fclose(out);
+	collector->sentence[sizeof(collector->sentence) - 1] = 0;
+	collector->sentence[strcspn(collector->sentence, "\n")] = 0;
+	if (!collector->answer || collector->verdict != answer->verdict ||
+	    strcmp(collector->place, place) != 0)
+		collector->answer++;
+	memcpy(collector->place, place, sizeof(place));
+}
+
 /*
  * Updates the answer, every few seconds: it costs milliseconds, and more where there are many rows.
- * Names are not looked up.
+ * Names are looked up only if they are wanted.
  */
-static void look_for_answer(struct collector *collector, const struct profile *profile)
+static void look_for_answer(struct collector *collector, struct profile *profile)
 {
 	const uint64_t now_ns = profile->meta.duration_ns, before_ns = cpu_ns();
 	struct answer answer;
 
 	if (now_ns < collector->answer_due_ns)
 		return;
+	if (collector->outputs->names_live)
+		look_up_names(collector, profile);
 	if (!find_answer(profile, TREND_LEVEL / ANSWERS, &answer)) {
+		if (collector->outputs->names_live)
+			set_sentence(collector, &answer);
 		collector->verdict = answer.verdict;
 		collector->slope = trend_is_growth(answer.verdict) ? (int64_t)answer.slope : 0;
 	}
 	answer_close(&answer);
-	collector->answer_due_ns = now_ns + ANSWER_EVERY_NS + (cpu_ns() - before_ns) * ANSWER_REST;
+	const uint64_t rest_ns = (cpu_ns() - before_ns) * ANSWER_REST;
+
+	collector->answer_due_ns = now_ns + ANSWER_EVERY_NS +
+				   (rest_ns < ANSWER_REST_MAX_NS ? rest_ns : ANSWER_REST_MAX_NS);
 }
 
 /*
  * Sends the figures of the progress line. One write() makes the reader see all of it or nothing. If
  * the pipe is full, this status is lost; the next one comes soon.
  */
-static void send_status(void *context, const struct profile *profile, uint64_t bad_records)
+static void send_status(void *context, struct profile *profile, uint64_t bad_records)
 {
 	struct collector *collector = context;
 
 	sum_up(collector, profile);
 	look_for_answer(collector, profile);
-	const struct hi_analyzer_status status = {
+	struct hi_analyzer_status status = {
+		.answer = collector->answer,
 		.verdict = collector->verdict == TREND_GROWS ? HI_ANALYZER_GROWS : 0,
 		.slope = collector->slope,
 		.samples = profile->meta.samples,
@@ -156,6 +201,7 @@ static void send_status(void *context, const struct profile *profile, uint64_t b
 		.caveats = caveats_bits(&profile->meta),
 	};
 
+	memcpy(status.sentence, collector->sentence, sizeof(status.sentence));
 	reap_writer(collector, WNOHANG);
 	if (collector->outputs->status_fd >= 0 &&
 	    write(collector->outputs->status_fd, &status, sizeof(status)) < 0)
@@ -375,11 +421,7 @@ static void on_dump(void *context, struct profile *profile)
 	if (!ask_fd)
 		return;
 	reap_writer(collector, 0);
-	/* If memory runs out, names are missing. That is better than no profile. */
-	(void)symbols_resolve(profile,
-			      &(struct symbols_options){.ask_fd = ask_fd,
-							.first_frame = collector->named_frames});
-	collector->named_frames = profile->frame_count;
+	look_up_names(collector, profile);
 	(void)look_for_allocators(collector, profile);
 	const int err = ask_for_files(ask_fd, fd);
 	if (err)
@@ -400,7 +442,7 @@ static void on_dump(void *context, struct profile *profile)
 static int collect(const struct hi_analyzer_outputs *outputs, struct input *input,
 		   struct profile *profile)
 {
-	struct collector collector = {.outputs = outputs};
+	struct collector collector = {.outputs = outputs, .answer_due_ns = ANSWER_FIRST_NS};
 	const struct replay_observer observer = {
 		.on_stats = send_status, .on_dump = on_dump, .context = &collector};
 	int err = replay_stream(input, &observer, profile);

@@ -93,7 +93,7 @@ static const struct command commands[] = {
 	 "      --fail-if-grows    exit with 4 if something grows, or probably does, and with 5 if "
 	 "that cannot be told\n"
 	 "  -q, --quiet            no progress\n"
-	 "  -v, --verbose          say what is done\n"},
+	 "  -v, --verbose          say what is done, and what grows whenever that changes\n"},
 	{"dump", run_dump, "PID", "have the attach that is running write a profile now, and go on",
 	 "Prints the names of the two files, once they are whole. What is in them is what the "
 	 "session has seen so far.\n"},

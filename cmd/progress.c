@@ -96,12 +96,29 @@ static bool would_wait(void)
 	return poll(&writable, 1, 0) == 0;
 }
 
+/* What the analyzer says has passed through a process that has read the target's data. */
+static void say_answer(struct progress *progress, const struct hi_analyzer_status *status)
+{
+	char line[HI_ANALYZER_SENTENCE_MAX + 32];
+	int length = snprintf(line, sizeof(line), "heapinject: so far: %.*s",
+			      (int)sizeof(status->sentence) - 1, status->sentence);
+	if (status->answer == progress->answer)
+		return;
+	progress->answer = status->answer;
+	for (int i = 0; i < length; i++)
+		if (line[i] < ' ' || line[i] > '~')
+			line[i] = '?';
+	progress_say(progress, line);
+}
+
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats,
 		   const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
 	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
 	if (progress->quiet || stats->time_ns < progress->shown_ns + every || would_wait())
 		return;
+	if (status)
+		say_answer(progress, status);
 	char line[384], losses[128];
 	format(line, sizeof(line), stats, status, duration_ns);
 	format_losses(losses, sizeof(losses), stats, progress->interval);

@@ -20,7 +20,8 @@ struct progress {
 	 * one is suggested if samples are lost; 0 = no suggestion
 	 */
 	uint64_t interval;
-	bool is_open; /* a redrawn line has not been ended yet */
+	bool is_open;    /* a redrawn line has not been ended yet */
+	uint32_t answer; /* the number of the last answer that was said */
 };
 
 void progress_open(struct progress *progress, bool quiet);
@@ -28,6 +29,7 @@ void progress_open(struct progress *progress, bool quiet);
  * duration_ns: 0 = until stopped. status: NULL = live bytes are not known (the records go to
  * standard output).
  */
+/* If there is a new answer, that is said first, on a line of its own. */
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats,
 		   const struct hi_analyzer_status *status, uint64_t duration_ns);
 /*

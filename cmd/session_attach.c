@@ -63,7 +63,8 @@ int session_attach(const struct session_options *options)
 		return exit_code;
 	/* before the files are created, so that a signal cannot leave them behind */
 	session.signal_fd = session_signals_take();
-	exit_code = sink_open(&session.sink, options->prefix, &session.preflight);
+	exit_code = sink_open(&session.sink, options->prefix, &session.preflight,
+			      options->verbose && !options->quiet);
 	if (exit_code != HI_EXIT_OK) {
 		attachment_close(&session.attachment);
 		return exit_code;

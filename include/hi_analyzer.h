@@ -9,6 +9,7 @@
 #ifndef HI_ANALYZER_H
 #define HI_ANALYZER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -26,6 +27,7 @@ enum hi_caveat {
 	HI_CAVEATS,
 };
 
+#define HI_ANALYZER_SENTENCE_MAX 400u
 #define HI_ANALYZER_GROWS 1u /* it is certain that something grows */
 
 /*
@@ -41,6 +43,13 @@ struct hi_analyzer_status {
 	uint32_t caveats; /* 1 << enum hi_caveat */
 	uint32_t verdict; /* HI_ANALYZER_GROWS, or another one */
 	int64_t slope;    /* bytes per second of all that grows, if the verdict is that it does */
+	/*
+	 * The answer so far, if names_live is set: a sentence, terminated, empty before there is
+	 * one. `answer` is its number, which changes when its verdict or the place that it names
+	 * does.
+	 */
+	uint32_t answer;
+	char sentence[HI_ANALYZER_SENTENCE_MAX];
 };
 
 /* Separates the summary, which is text, from the answer for programs, an object in JSON. */
@@ -65,6 +74,8 @@ struct hi_analyzer_outputs {
 	int pprof_fd;
 	int summary_fd;
 	int ask_fd;
+	/* looks up names while the session runs, for the sentence of the status */
+	bool names_live;
 };
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
 

@@ -20,7 +20,7 @@
  * record. May be NULL.
  */
 struct replay_observer {
-	void (*on_stats)(void *context, const struct profile *profile, uint64_t bad_records);
+	void (*on_stats)(void *context, struct profile *profile, uint64_t bad_records);
 	/* may fill the lines of the profile's frames; NULL = DUMP records are skipped */
 	void (*on_dump)(void *context, struct profile *profile);
 	void *context;

@@ -190,7 +190,7 @@ static void print_steady(const struct answer *answer, FILE *out)
 	fputs(".\n", out);
 }
 
-static void print_sentence(const struct answer *answer, FILE *out)
+void render_answer_sentence(const struct answer *answer, FILE *out)
 {
 	switch (answer->verdict) {
 	case TREND_GROWS:
@@ -279,7 +279,7 @@ static void print_row(const struct answer *answer, const struct answer_row *row,
 
 void render_answer_sentences(const struct answer *answer, FILE *out)
 {
-	print_sentence(answer, out);
+	render_answer_sentence(answer, out);
 	print_process(answer, out);
 	print_not_anonymous(answer, out);
 	print_limit(answer, out);
@@ -369,7 +369,7 @@ static void put_sentence(const struct answer *answer, FILE *out)
 
 	if (!buffer)
 		return;
-	print_sentence(answer, buffer);
+	render_answer_sentence(answer, buffer);
 	if (!fclose(buffer) && size) {
 		text[size - 1] = 0; /* the newline */
 		fputs(",\"sentence\":", out);

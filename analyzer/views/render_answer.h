@@ -10,6 +10,8 @@
 
 #include "answer.h"
 
+/* The sentence, with a newline. */
+void render_answer_sentence(const struct answer *answer, FILE *out);
 /* The sentence, and what the process did. */
 void render_answer_sentences(const struct answer *answer, FILE *out);
 /* The same, and the rows. */

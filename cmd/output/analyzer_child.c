@@ -100,6 +100,7 @@ _Noreturn static void run_child(const struct ends *far, struct identity user,
 		.pprof_fd = files->pprof_fd,
 		.summary_fd = far->summary,
 		.ask_fd = far->ask,
+		.names_live = files->names_live,
 	};
 	int *const kept[] = {&outputs.stream_fd, &outputs.status_fd,  &outputs.heap_fd,
 			     &outputs.pprof_fd,  &outputs.summary_fd, &outputs.ask_fd};

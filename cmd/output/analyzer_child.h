@@ -30,6 +30,7 @@ struct analyzer_child {
 
 struct analyzer_files {
 	int heap_fd, pprof_fd; /* the child takes copies */
+	bool names_live;       /* as in struct hi_analyzer_outputs */
 };
 
 /*

@@ -55,7 +55,8 @@ static void close_files(struct sink *sink, bool remove)
 	file_broker_close(&sink->broker);
 }
 
-static int open_files(struct sink *sink, const char *prefix, const struct preflight *preflight)
+static int open_files(struct sink *sink, const char *prefix, const struct preflight *preflight,
+		      bool names_live)
 {
 	int err = outputs_create(&sink->outputs, prefix, preflight->pid);
 	if (err) {
@@ -64,7 +65,8 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 	}
 	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd,
-					     .pprof_fd = sink->outputs.pprof_fd};
+					     .pprof_fd = sink->outputs.pprof_fd,
+					     .names_live = names_live};
 	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader),
 				   &files);
 	if (!err)
@@ -86,10 +88,12 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 	return HI_EXIT_FAILED;
 }
 
-int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight)
+int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight,
+	      bool names_live)
 {
 	*sink = (struct sink){.streams = !strcmp(prefix, "-")};
-	return sink->streams ? open_standard_output(sink) : open_files(sink, prefix, preflight);
+	return sink->streams ? open_standard_output(sink)
+			     : open_files(sink, prefix, preflight, names_live);
 }
 
 void sink_describe(const struct sink *sink)

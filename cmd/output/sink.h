@@ -40,7 +40,8 @@ struct sink {
  * prefix: of the file names; "-" = standard output. Returns an exit code of hi_exit.h; nothing is
  * left behind unless it is HI_EXIT_OK.
  */
-must_check int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight);
+must_check int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight,
+			 bool names_live);
 /* For -v: prints which restrictions the sandbox of the analyzer has. */
 void sink_describe(const struct sink *sink);
 /*

@@ -73,6 +73,43 @@ UNIT_TEST(what_may_not_be_said_stands_in_the_line)
 	CHECK(strstr(shown(), ", 3MB live (not all: it grows by other means), 321 dropped"));
 }
 
+UNIT_TEST(each_answer_is_said_once)
+{
+	struct hi_analyzer_status status = {.answer = 1, .sentence = "It grows: a\033b."};
+	struct progress progress;
+	into_pipe();
+	progress_open(&progress, false);
+	show(&progress, 10 * SECOND, &status, 0);
+	CHECK(!strncmp(shown(), "heapinject: so far: It grows: a?b.\nheapinject: 10s", 50));
+	show(&progress, 20 * SECOND, &status, 0);
+	CHECK(!strstr(shown(), "so far"));
+	status.answer = 2;
+	show(&progress, 30 * SECOND, &status, 0);
+	CHECK(strstr(shown(), "so far"));
+	/* a sentence without an end */
+	status.answer = 3;
+	memset(status.sentence, 'x', sizeof(status.sentence));
+	show(&progress, 40 * SECOND, &status, 0);
+	CHECK(strstr(shown(), "xxx\nheapinject: 40s"));
+	progress_open(&progress, true);
+	show(&progress, 50 * SECOND, &status, 0);
+	CHECK_STR(shown(), "");
+}
+
+UNIT_TEST(what_grows_stands_in_the_line)
+{
+	struct hi_analyzer_status status = {
+		.live_bytes = 3 << 20, .verdict = HI_ANALYZER_GROWS, .slope = 2 << 20};
+	struct progress progress;
+	into_pipe();
+	progress_open(&progress, false);
+	show(&progress, 20 * SECOND, &status, 0);
+	CHECK(strstr(shown(), ", 3MB live, grows by 2MB/s, 321 dropped"));
+	status.verdict = 0;
+	show(&progress, 40 * SECOND, &status, 0);
+	CHECK(!strstr(shown(), "grows"));
+}
+
 UNIT_TEST(what_is_not_known_is_not_shown)
 {
 	struct progress progress;

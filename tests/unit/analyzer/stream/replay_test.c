@@ -156,7 +156,7 @@ struct seen {
 	uint64_t samples, duration_ns;
 };
 
-static void pass_over(void *context, const struct profile *profile, uint64_t bad_records)
+static void pass_over(void *context, struct profile *profile, uint64_t bad_records)
 {
 	(void)context;
 	(void)profile;
