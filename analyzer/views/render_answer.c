@@ -361,6 +361,15 @@ static void put_process(const struct answer *answer, FILE *out)
 	fputc('}', out);
 }
 
+static void put_interval(const struct profile *profile, FILE *out)
+{
+	uint64_t finest, coarsest;
+
+	profile_intervals(profile, &finest, &coarsest);
+	fprintf(out, ",\"interval_bytes\":{\"finest\":%" PRIu64 ",\"coarsest\":%" PRIu64 "}",
+		finest, coarsest);
+}
+
 static void put_sentence(const struct answer *answer, FILE *out)
 {
 	char *text = NULL;
@@ -390,6 +399,7 @@ void render_answer_json(const struct answer *answer, FILE *out)
 		",\"detectable_bytes_per_second\":%.6g"
 		",\"detectable_anywhere_bytes_per_second\":%.6g",
 		answer->detectable, answer->detectable_anywhere);
+	put_interval(answer->profile, out);
 	put_process(answer, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; i < answer->row_count; i++) {

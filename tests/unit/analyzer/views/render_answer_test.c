@@ -283,6 +283,7 @@ UNIT_TEST(json_of_what_grows)
 			" leak_here file.c:10.\",\"explained\":0.500,"
 			"\"detectable_bytes_per_second\":1000,"
 			"\"detectable_anywhere_bytes_per_second\":1.6,"
+			"\"interval_bytes\":{\"finest\":1,\"coarsest\":1},"
 			"\"process\":{\"slope\":{\"value\":4.1943e+06,\"low\":3.14573e+06,"
 			"\"high\":5.24288e+06},\"grown_bytes\":83886080,"
 			"\"limit_bytes\":1000,\"limited_bytes\":400},"
@@ -309,6 +310,7 @@ UNIT_TEST(json_of_what_is_not_decided)
 			"\"sentence\":\"Cannot tell what grows; the notes say why.\","
 			"\"more_seconds\":42,\"detectable_bytes_per_second\":1.6,"
 			"\"detectable_anywhere_bytes_per_second\":1.6,"
+			"\"interval_bytes\":{\"finest\":1,\"coarsest\":1},"
 			"\"process\":{},\"rows\":[]");
 	free(text);
 	scene_end(&scene);
