@@ -181,7 +181,8 @@ static void print_steady(const struct answer *answer, FILE *out)
 {
 	char rate[HI_UNITS_TEXT_MAX], anywhere[HI_UNITS_TEXT_MAX], window[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "Nothing grows in these %s; a leak of more than %s would have been found",
+	fprintf(out, "Nothing %sgrows in these %s; a leak of more than %s would have been found",
+		answer->process.other_bytes >= OTHER_MIN ? "that was allocated " : "",
 		hi_format_ns(answer->window_ns, window, sizeof(window)),
 		format_rate(answer->detectable, rate));
 	if (answer->detectable_anywhere > 2 * answer->detectable)

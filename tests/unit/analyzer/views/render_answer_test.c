@@ -234,6 +234,21 @@ UNIT_TEST(what_grows_and_is_not_anonymous)
 	scene_end(&scene);
 }
 
+UNIT_TEST(nothing_grows_but_what_malloc_does_not_give)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.answer.row_count = 0;
+	scene.answer.detectable = scene.answer.detectable_anywhere = MIB;
+	scene.answer.process.other_bytes = 20 * MIB;
+	check_text(&scene.answer,
+		   "Nothing that was allocated grows in these 20.00s; a leak of more than 1MB/s "
+		   "would have been found.\nIt has 20MB more of files and shared memory resident; "
+		   "neither is allocated by malloc.\n");
+	scene_end(&scene);
+}
+
 UNIT_TEST(the_process_and_its_limit)
 {
 	struct scene scene;
