@@ -104,6 +104,28 @@ UNIT_TEST(ranges_of_any_shape_are_seen)
 	memory_close(&memory);
 }
 
+/* What lies between two pages that are looked at may not be readable. */
+UNIT_TEST(a_hole_between_pages_is_not_read)
+{
+	struct memory memory = open_self();
+	struct look look = {0};
+	uint8_t *bytes = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0),
+		copy[8];
+
+	CHECK(bytes != MAP_FAILED);
+	CHECK_EQ(munmap(bytes + PAGE, PAGE), 0);
+	look_begin(&look);
+	CHECK_EQ(look_read(&look, &memory, address_of(bytes + PAGE - 8), copy, 8), 0);
+	CHECK_EQ(look_read(&look, &memory, address_of(bytes + 2 * PAGE), copy, 8), 0);
+	CHECK_EQ(look_again(&look, &memory), 0);
+	bytes[2 * PAGE + 7] = 1;
+	CHECK_EQ(look_again(&look, &memory), -EAGAIN);
+	look_close(&look);
+	CHECK_EQ(munmap(bytes, 3 * PAGE), 0);
+	memory_close(&memory);
+}
+
 UNIT_TEST(any_word_that_changes_is_seen)
 {
 	static uint64_t words[3000];
