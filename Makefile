@@ -31,7 +31,8 @@
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
 ##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick,
 ##                        ...
-##   LEAKS=               more options of tests/leaks/run: --only REGEX --jobs 4 --repeat 3, ...
+##   LEAKS=               more options of tests/leaks/run: --only REGEX --jobs 4 --repeat 3, ...;
+##                        of tests/leaks/servers: --only REGEX --seconds 60 --keep DIR
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -166,8 +167,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports leaks bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
-	uninstall clean help format format-check FORCE
+	same-reports leaks leaks-servers bench bench-report check-bench fuzz build-fuzzers fuzzers \
+	demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
 
@@ -324,6 +325,11 @@ leaks: $(O)/heapinject $(leak_build)/programs $(leak_build)/libcodec.so ## wheth
 		## details in $(O)/leaks/details.json
 	@$(built) tests/leaks/run $(LEAKS)
 
+leaks-servers: $(O)/heapinject ## the same of five real servers with leaking extensions: redis, \
+		## PostgreSQL, Python, Java, nginx; seven minutes
+	@scripts/install-packages build leaks
+	@$(built) CC=$(CC) tests/leaks/servers $(LEAKS)
+
 $(leak_build)/%.o: tests/leaks/%.c tests/leaks/programs.h
 	@mkdir -p $(@D)
 	$(say) CC $<
@@ -443,7 +449,7 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
 	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc leaks/*.[ch] \
-	leaks/*.cc)
+	leaks/*.cc leaks/*/*.c leaks/*/*/*.c)
 formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) \
 	$(formatted_tests)))
 format: ## clang-format every source in place

@@ -120,14 +120,19 @@ def attach(options, target, prefix, ledger):
     return looks
 
 
-def report(options, target, prefix):
-    if options.legacy:
-        return legacy.report(options, f"{prefix}.{target.pid}.0001.heap")
-    lines = read(prefix + ".out").strip().splitlines()
+def json_report(path):
+    """The answer of attach --json, whose output is in the file."""
+    lines = read(path).strip().splitlines()
     try:
         return from_json(lines[-1])
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise Failed(f"no answer in JSON ({type(error).__name__}: {error})") from None
+
+
+def report(options, target, prefix):
+    if options.legacy:
+        return legacy.report(options, f"{prefix}.{target.pid}.0001.heap")
+    return json_report(prefix + ".out")
 
 
 def run_session(options, trial, prefix):
