@@ -114,12 +114,12 @@ static inline int hi_parse_percent(const char *text, uint32_t *out_ppm)
 
 /*
  * "0", "512B", "1.50MB", "2GB": the style of pprof, so that figures can be compared by eye; units
- * are powers of 1024.
+ * are powers of 1024. The unit is that of `like`, so that figures which belong together have one.
  */
-static inline char *hi_format_bytes(double bytes, char *text, size_t size)
+static inline char *hi_format_bytes_like(double bytes, double like, char *text, size_t size)
 {
 	static const char units[][3] = {"B", "kB", "MB", "GB", "TB", "PB"};
-	const double magnitude = bytes < 0 ? -bytes : bytes;
+	const double magnitude = like < 0 ? -like : like;
 	size_t unit = 0;
 	double scale = 1;
 
@@ -136,6 +136,11 @@ static inline char *hi_format_bytes(double bytes, char *text, size_t size)
 	else
 		strncat(text, units[unit], size - strlen(text) - 1);
 	return text;
+}
+
+static inline char *hi_format_bytes(double bytes, char *text, size_t size)
+{
+	return hi_format_bytes_like(bytes, bytes, text, size);
 }
 
 /* "45s", "2m05s", "1h00m30s". */

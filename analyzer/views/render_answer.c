@@ -21,15 +21,41 @@
 #define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
 #define OTHER_MIN (4u << 20) /* pages of files come and go */
 
-/* "1.20MB/s", "30kB/h" */
-static const char *format_rate(double rate, char *text)
+static bool is_slow(double rate)
 {
+	return fabs(rate) < SLOW;
+}
+
+/* "1.20MB/s", "30kB/h": in the unit of bytes in which `like` reads well */
+static const char *format_rate_like(double rate, double like, bool is_hourly, char *text)
+{
+	const double seconds = is_hourly ? SECONDS_PER_HOUR : 1;
 	char value[HI_UNITS_TEXT_MAX];
-	const bool is_slow = fabs(rate) < SLOW;
 
 	snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%c",
-		 hi_format_bytes(is_slow ? rate * SECONDS_PER_HOUR : rate, value, sizeof(value)),
-		 is_slow ? 'h' : 's');
+		 hi_format_bytes_like(rate * seconds, like * seconds, value, sizeof(value)),
+		 is_hourly ? 'h' : 's');
+	return text;
+}
+
+static const char *format_rate(double rate, char *text)
+{
+	return format_rate_like(rate, rate, is_slow(rate), text);
+}
+
+/* A rate and its interval, in one unit. */
+struct rate_text {
+	char rate[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
+};
+
+static struct rate_text format_rates(double rate, double low, double high)
+{
+	const double like = fmax(fabs(rate), (high - low) / 2);
+	struct rate_text text;
+
+	format_rate_like(rate, like, is_slow(like), text.rate);
+	format_rate_like(low, like, is_slow(like), text.low);
+	format_rate_like(high, like, is_slow(like), text.high);
 	return text;
 }
 
@@ -47,13 +73,6 @@ static void print_place(const struct answer *answer, const struct answer_row *ro
 				.name[answer->frames.functions.call[row->through].function]);
 }
 
-static void print_interval(double low, double high, FILE *out)
-{
-	char low_text[HI_UNITS_TEXT_MAX], high_text[HI_UNITS_TEXT_MAX];
-
-	fprintf(out, "%s .. %s", format_rate(low, low_text), format_rate(high, high_text));
-}
-
 /* "about 40s" */
 static void print_more(double more_ns, FILE *out)
 {
@@ -68,12 +87,13 @@ static void print_more(double more_ns, FILE *out)
 static void print_growth(const struct answer *answer, FILE *out)
 {
 	const struct answer_row *first = &answer->row[0];
+	const struct rate_text all =
+		format_rates(answer->slope, answer->slope_low, answer->slope_high);
 	char rate[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "It %s by %s (95%% interval ",
-		first->trend.verdict == TREND_GROWS ? "grows" : "probably grows",
-		format_rate(answer->slope, rate));
-	print_interval(answer->slope_low, answer->slope_high, out);
+	fprintf(out, "It %s by %s (95%% interval %s .. %s",
+		first->trend.verdict == TREND_GROWS ? "grows" : "probably grows", all.rate, all.low,
+		all.high);
 	if (answer->growing == 1) {
 		fputs("): ", out);
 	} else {
@@ -179,13 +199,17 @@ static void print_not_anonymous(const struct answer *answer, FILE *out)
 
 static void print_steady(const struct answer *answer, FILE *out)
 {
+	const bool is_thinned = answer->detectable_anywhere > 2 * answer->detectable;
+	/* two rates in one sentence are both per second or both per hour */
+	const bool is_hourly =
+		is_slow(is_thinned ? answer->detectable_anywhere : answer->detectable);
 	char rate[HI_UNITS_TEXT_MAX], anywhere[HI_UNITS_TEXT_MAX], window[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "Nothing %sgrows in these %s; a leak of more than %s would have been found",
 		answer->process.other_bytes >= OTHER_MIN ? "that was allocated " : "",
 		hi_format_ns(answer->window_ns, window, sizeof(window)),
-		format_rate(answer->detectable, rate));
-	if (answer->detectable_anywhere > 2 * answer->detectable)
+		format_rate_like(answer->detectable, answer->detectable, is_hourly, rate));
+	if (is_thinned)
 		fprintf(out, ", or of %s where most is allocated",
 			format_rate(answer->detectable_anywhere, anywhere));
 	fputs(".\n", out);
@@ -218,15 +242,15 @@ void render_answer_sentence(const struct answer *answer, FILE *out)
 static void print_process(const struct answer *answer, FILE *out)
 {
 	const struct process_growth *process = &answer->process;
-	char bytes[HI_UNITS_TEXT_MAX], rate[HI_UNITS_TEXT_MAX];
+	const struct rate_text rates = format_rates(process->slope, process->low, process->high);
+	char bytes[HI_UNITS_TEXT_MAX];
 
 	if (!process->is_known)
 		return;
-	fprintf(out, "The process %s by %s (%s, ", process->bytes < 0 ? "shrank" : "grew",
-		hi_format_bytes(fabs(process->bytes), bytes, sizeof(bytes)),
-		format_rate(process->slope, rate));
-	print_interval(process->low, process->high, out);
-	fputs(" of anonymous memory)", out);
+	fprintf(out, "The process %s by %s (%s, %s .. %s of anonymous memory)",
+		process->bytes < 0 ? "shrank" : "grew",
+		hi_format_bytes(fabs(process->bytes), bytes, sizeof(bytes)), rates.rate, rates.low,
+		rates.high);
 	if (answer->explained >= 0)
 		fprintf(out, "; %.0f%% of its growth is below", 100 * fmin(answer->explained, 1));
 	fputs(".\n", out);
@@ -265,13 +289,12 @@ static void print_bars(const struct answer_row *row, FILE *out)
 static void print_row(const struct answer *answer, const struct answer_row *row, FILE *out)
 {
 	const struct trend *trend = &row->trend;
-	char slope[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX],
-		live[HI_UNITS_TEXT_MAX];
+	const struct rate_text slope =
+		format_rates(trend->slope, trend->slope_low, trend->slope_high);
+	char live[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "  %-21s %11s %11s .. %-11s %10s  ", trend_word(trend->verdict),
-		format_rate(trend->slope, slope), format_rate(trend->slope_low, low),
-		format_rate(trend->slope_high, high),
-		hi_format_bytes(row->live, live, sizeof(live)));
+	fprintf(out, "  %-21s %11s %11s .. %-11s %10s  ", trend_word(trend->verdict), slope.rate,
+		slope.low, slope.high, hi_format_bytes(row->live, live, sizeof(live)));
 	print_bars(row, out);
 	fputs("  ", out);
 	print_place(answer, row, out);

@@ -110,6 +110,15 @@ UNIT_TEST(bytes_print_like_pprof)
 		CHECK_STR(hi_format_bytes(cases[i].bytes, text, sizeof(text)), cases[i].text);
 }
 
+UNIT_TEST(bytes_in_the_unit_of_others)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	CHECK_STR(hi_format_bytes_like(1100 << 10, 1000 << 10, text, sizeof(text)), "1100kB");
+	CHECK_STR(hi_format_bytes_like(512, -(1 << 20), text, sizeof(text)), "0");
+	CHECK_STR(hi_format_bytes_like(-(1 << 19), 1 << 20, text, sizeof(text)), "-0.50MB");
+}
+
 UNIT_TEST(formats_never_overrun)
 {
 	volatile size_t room = 3; /* hidden from the compiler, which would warn */

@@ -114,6 +114,28 @@ UNIT_TEST(what_grows_through_a_caller)
 	scene_end(&scene);
 }
 
+/* Its ends would each read best in a unit of their own. */
+UNIT_TEST(an_interval_has_one_unit)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.slope = 1000 << 10;
+	scene.answer.slope_low = 512;
+	scene.answer.slope_high = 1100 << 10;
+	check_sentence(&scene.answer, "It grows by 1000kB/s (95% interval 0.50kB/s .. 1100kB/s): "
+				      "leak_here file.c:10.");
+	scene.answer.slope = 512;
+	scene.answer.slope_low = 256;
+	scene.answer.slope_high = 2048;
+	check_sentence(&scene.answer, "It grows by 1.76MB/h (95% interval 0.88MB/h .. 7.03MB/h): "
+				      "leak_here file.c:10.");
+	scene.answer.slope_high = 4096;
+	check_sentence(&scene.answer, "It grows by 0.50kB/s (95% interval 0.25kB/s .. 4kB/s): "
+				      "leak_here file.c:10.");
+	scene_end(&scene);
+}
+
 UNIT_TEST(what_grows_at_several_places)
 {
 	struct scene scene;
@@ -177,8 +199,10 @@ UNIT_TEST(what_is_steady)
 	scene.answer.detectable_anywhere = 3 << 20; /* thinned */
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 100kB/s "
 				  "would have been found, or of 3MB/s where most is allocated.\n");
-	scene.answer.detectable_anywhere = 0;
-	scene.answer.detectable = 512; /* below 1 kB/s rates are per hour */
+	scene.answer.detectable = 512;
+	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 512B/s "
+				  "would have been found, or of 3MB/s where most is allocated.\n");
+	scene.answer.detectable_anywhere = 0; /* below 1 kB/s rates are per hour */
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 1.76MB/h "
 				  "would have been found.\n");
 	scene_end(&scene);
