@@ -271,6 +271,18 @@ static const char *const allocators[] = {
 	"pymalloc_alloc",
 	"pymalloc_realloc",
 	"allocate_from_new_pool",
+	/* the virtual machine of Java */
+	"os::malloc",
+	"os::realloc",
+	"os::strdup",
+	"os::strdup_check_oom",
+	"AllocateHeap",
+	"ReallocateHeap",
+	"ChunkPool::allocate",
+	"Arena::grow",
+	"Arena::Amalloc*",
+	"Arena::Arealloc",
+	"resource_allocate_bytes",
 	/* PHP, Perl, Ruby, Lua */
 	"_emalloc*",
 	"_ecalloc",

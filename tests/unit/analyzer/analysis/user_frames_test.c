@@ -66,6 +66,11 @@ UNIT_TEST(names_in_the_list)
 	check_stack("main;prepare;sqlite3DbMallocRawNN;sqlite3Malloc", "prepare", 2);
 	check_stack("main;v8::internal::Zone::Expand;v8::internal::Malloced::operator new",
 		    "v8::internal::Zone::Expand", 1);
+	check_stack("thread_native_entry;ImmutableOopMapSet::build_from;AllocateHeap;os::malloc",
+		    "ImmutableOopMapSet::build_from", 2);
+	check_stack("GraphKit::load_object_klass;Arena::grow;Chunk::operator new;"
+		    "ChunkPool::allocate;os::malloc",
+		    "GraphKit::load_object_klass", 4);
 	/* What is called by a library belongs to the program. */
 	check_stack("main;sort_all;qsort;compare;malloc", "compare", 1);
 	/* Names that only resemble those in the list. */
