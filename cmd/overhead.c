@@ -6,8 +6,6 @@
 
 #define PPM 1e6
 #define NS_PER_S 1e9
-/* of a core, by the share of CPU time: what a process that idles can spare */
-#define CORE_SHARE 0.25
 /* of the budget: what the payload has at least, whatever heapinject itself uses */
 #define PAYLOAD_SHARE_MIN 0.5
 /* of the payload's budget: for finding out that an allocation which is due is not wanted */
@@ -64,7 +62,8 @@ void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t inte
 
 double overhead_budget(const struct overhead *overhead)
 {
-	return overhead->budget_ppm / PPM * fmax(overhead->target_share, CORE_SHARE) * NS_PER_S;
+	return overhead->budget_ppm / PPM * fmax(overhead->target_share, OVERHEAD_CORE_SHARE) *
+	       NS_PER_S;
 }
 
 /* How much of a smoothed value a new one replaces that was measured over dt seconds. */

@@ -23,6 +23,9 @@
 
 #include "hi_wire.h"
 
+/* of a core, by the share of CPU time: what a process that idles can spare */
+#define OVERHEAD_CORE_SHARE 0.25
+
 /* Figures since the start of the session, in nanoseconds and counts. */
 struct overhead_figures {
 	uint64_t time_ns;

@@ -100,11 +100,15 @@ static void print_overhead(const struct session *session, FILE *out)
 		     own_ns = (double)session->own_ns;
 	if (window_ns <= 0)
 		return;
+	const double share = (double)session->options->budget_ppm / 1e6;
 	fprintf(out, "Overhead: %.2f%% of a CPU in the process", 100 * payload_ns / window_ns);
 	if (stats->target_cpu_ns)
-		fprintf(out, " (%.2f%% of its CPU time)",
+		fprintf(out, ", %.2f%% of its CPU time",
 			100 * payload_ns / (double)stats->target_cpu_ns);
-	fprintf(out, ", %.2f%% of a CPU beside it\n", 100 * own_ns / window_ns);
+	if (share > 0)
+		fprintf(out, " (allowed: %.2f%% of a CPU, or %g%% of its CPU time if that is more)",
+			100 * share * OVERHEAD_CORE_SHARE, 100 * share);
+	fprintf(out, "; %.2f%% of a CPU beside it\n", 100 * own_ns / window_ns);
 }
 
 static int report(struct session *session, const struct receipt *receipt)

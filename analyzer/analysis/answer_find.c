@@ -146,7 +146,7 @@ static void add_holder(struct finder *finder)
 		.slope_low = process->low,
 		.slope_high = process->high,
 		.samples = fmax(1, most->trend.samples),
-		.more_ns = answer->window_ns,
+		.more_ns = fmax(answer->window_ns, most->trend.more_ns),
 	};
 	most->is_holder = true;
 	answer_add_group(finder, most, NO_GROUP);
@@ -201,6 +201,16 @@ static double detectable_rate_anywhere(const struct profile *profile, double win
 	return SURVIVORS_ENOUGH * (double)coarsest / (window_ns / NS_PER_S);
 }
 
+static void compare(struct finder *finder, struct group *group)
+{
+	group->grows_by_samples = trend_is_growth(group->trend.verdict);
+	if (!group->grows_by_samples)
+		return;
+	answer_compare(finder, group);
+	if (trend_is_growth(group->trend.verdict))
+		finder->fastest = fmax(finder->fastest, group->trend.slope);
+}
+
 static int find_all(struct finder *finder)
 {
 	struct answer *answer = finder->answer;
@@ -216,24 +226,25 @@ static int find_all(struct finder *finder)
 	if (err)
 		return err;
 	const bool rest_grows = trend_is_growth(rest.trend.verdict) && rest.stack != NO_GROUP;
+
+	for (size_t i = 0; i < finder->group_count; i++)
+		compare(finder, &finder->group[i]);
+	if (rest_grows)
+		compare(finder, &rest);
 	for (size_t i = 0; i < finder->group_count; i++) {
 		struct group *group = &finder->group[i];
 
 		call = NO_GROUP;
-		if (trend_is_growth(group->trend.verdict)) {
-			answer_compare(finder, group);
+		if (group->grows_by_samples)
 			err = answer_find_keeper(finder, group, &call);
-			if (err)
-				return err;
-		} else if (rest_grows) {
+		else if (rest_grows)
 			continue; /* its part of the whole is decided */
-		}
+		if (err)
+			return err;
 		answer_add_group(finder, group, call);
 	}
-	if (rest_grows) {
-		answer_compare(finder, &rest);
+	if (rest_grows)
 		answer_add_group(finder, &rest, caller);
-	}
 	if (answer_find_enlarged(finder, &rest))
 		answer_add_group(finder, &rest, NO_GROUP);
 	set_stack_verdicts(finder);

@@ -24,7 +24,8 @@ struct group {
 	struct row_trend sum;
 	struct sizes sizes;
 	struct trend trend;
-	double live, most; /* bytes in use; of the stack that holds most */
+	bool grows_by_samples; /* whatever the comparison made of it */
+	double live, most;     /* bytes in use; of the stack that holds most */
 	uint32_t stack;
 	size_t stacks;
 	bool is_caller, is_scattered, is_enlarged, is_holder; /* as in struct answer_row */
@@ -43,6 +44,7 @@ struct finder {
 	double *stack_allocated; /* bytes allocated */
 	double *stack_late; /* of those in use, what came after the first quarter, the warm-up */
 	struct sizes sizes; /* of all */
+	double fastest;     /* slope of the group that grows fastest; 0 = none does */
 	/*
 	 * by class: blocks from before the session that were freed meanwhile, in bytes; variance <
 	 * 0 = it is not known

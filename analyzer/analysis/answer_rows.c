@@ -4,6 +4,9 @@
 
 #include "answer_groups.h"
 
+/* of the slope of what grows fastest */
+#define SMALL_SHARE 0.01
+
 static void draw_bars(const struct trend_slices *slices, struct answer_row *row)
 {
 	double in_use = 0, most = 0;
@@ -83,6 +86,9 @@ void answer_add_group(struct finder *finder, const struct group *group, uint32_t
 	/* of what is not decided, only what may grow is of interest */
 	if (!rank(row.trend.verdict) || (row.trend.verdict == TREND_TOO_FEW &&
 					 (row.trend.slope_low <= 0 || row.trend.samples < 1)))
+		return;
+	/* nor what is nothing beside what grows */
+	if (row.trend.slope < SMALL_SHARE * finder->fastest)
 		return;
 	draw_bars(&group->sum.slices, &row);
 	add_row(answer, &row);

@@ -19,6 +19,7 @@
 #define NONE_SHARE 0.1
 #define HELD_SHARE 0.5   /* of the growth: what holds as much may be it */
 #define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
+#define EXPLAINED_ENOUGH 0.7 /* of the growth; allocators keep memory, and round up */
 #define OTHER_MIN (4u << 20) /* pages of files come and go */
 
 static bool is_slow(double rate)
@@ -239,6 +240,33 @@ void render_answer_sentence(const struct answer *answer, FILE *out)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
+/*
+ * Of what the rest of the growth may be, if it is much: the allocator may have mapped what is
+ * explained, so only what goes beyond counts.
+ */
+static void print_unexplained(const struct answer *answer, FILE *out)
+{
+	const struct profile_meta *meta = &answer->profile->meta;
+	const double explained = answer->explained * answer->process.bytes,
+		     rest = answer->process.bytes - explained;
+	char bytes[HI_UNITS_TEXT_MAX];
+
+	if (answer->explained >= EXPLAINED_ENOUGH || rest <= 0)
+		return;
+	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
+						   explained + MAPPED_SHARE * rest, 1);
+
+	if (kind == MAPPED_KINDS)
+		fputs(", the rest did not pass the hooked functions, or fills memory that it had",
+		      out);
+	else
+		fprintf(out, "; in all it has %s more of %s",
+			hi_format_bytes((double)meta->mapped_end.bytes[kind] -
+						(double)meta->mapped_begin.bytes[kind],
+					bytes, sizeof(bytes)),
+			mapped_name(kind));
+}
+
 static void print_process(const struct answer *answer, FILE *out)
 {
 	const struct process_growth *process = &answer->process;
@@ -251,8 +279,10 @@ static void print_process(const struct answer *answer, FILE *out)
 		process->bytes < 0 ? "shrank" : "grew",
 		hi_format_bytes(fabs(process->bytes), bytes, sizeof(bytes)), rates.rate, rates.low,
 		rates.high);
-	if (answer->explained >= 0)
+	if (answer->explained >= 0) {
 		fprintf(out, "; %.0f%% of its growth is below", 100 * fmin(answer->explained, 1));
+		print_unexplained(answer, out);
+	}
 	fputs(".\n", out);
 }
 

@@ -446,4 +446,23 @@ UNIT_TEST(what_is_resident_and_not_anonymous_is_told_apart)
 	profile_close(&profile);
 }
 
+/* Places that leak next to nothing beside one that leaks much are neither counted nor shown. */
+UNIT_TEST(what_grows_by_next_to_nothing_is_left_out)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_leak(&profile, "main;serve;note;malloc", 8, COUNT);
+	scene_old_freed(&profile, MIB, 1); /* all frees are known */
+	struct answer answer = only_row(&profile, TREND_GROWS);
+	CHECK_STR(scene_function(&answer, 0), "leak_here");
+	answer_close(&answer);
+	scene_leak(&profile, "main;serve;remember;malloc", SIZE / 50, COUNT);
+	answer = scene_answer(&profile);
+	CHECK_EQ(answer.growing, 2);
+	CHECK_STR(scene_function(&answer, 1), "remember");
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

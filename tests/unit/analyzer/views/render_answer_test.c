@@ -282,9 +282,32 @@ UNIT_TEST(the_process_and_its_limit)
 	scene.answer.explained = 0.5;
 	scene.profile.meta.limit_bytes = 1024ull * MIB;
 	scene.profile.meta.limited_bytes = 544ull * MIB;
+	check_text(&scene.answer, GROWS GREW
+		   "; 50% of its growth is below, the rest did not pass the hooked "
+		   "functions, or fills memory that it had.\nIt reaches its limit of 1GB in 2m00s "
+		   "(1m36s to 2m40s), if it goes on like this.\n" TABLE);
+	scene_end(&scene);
+}
+
+/* What is explained may lie in the same mappings, so only what goes beyond explains the rest. */
+UNIT_TEST(the_rest_of_the_growth_is_told_by_its_mappings)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.explained = 0.5;
+	scene.profile.meta.mapped_begin.bytes[MAPPED_ANONYMOUS] = MIB;
+	scene.profile.meta.mapped_end.bytes[MAPPED_ANONYMOUS] = 58 * MIB;
 	check_text(&scene.answer,
-		   GROWS GREW "; 50% of its growth is below.\nIt reaches its limit of 1GB in 2m00s "
-			      "(1m36s to 2m40s), if it goes on like this.\n" TABLE);
+		   GROWS GREW "; 50% of its growth is below, the rest did not pass the hooked "
+			      "functions, or fills memory that it had.\n" TABLE);
+	scene.profile.meta.mapped_end.bytes[MAPPED_ANONYMOUS] = 81 * MIB;
+	check_text(&scene.answer,
+		   GROWS GREW "; 50% of its growth is below; in all it has 80MB more "
+			      "of memory that it maps (mmap).\n" TABLE);
+	scene.answer.explained = 0.9;
+	check_text(&scene.answer, GROWS GREW "; 90% of its growth is below.\n" TABLE);
 	scene_end(&scene);
 }
 
