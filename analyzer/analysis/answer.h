@@ -64,7 +64,9 @@ struct answer {
 	double more_ns;   /* of TREND_TOO_FEW; 0 = not known */
 	/* the same at the places that allocate most often, of which fewer samples were taken */
 	double detectable_anywhere;
-	double detectable; /* bytes per second: what leaks faster would probably have been found */
+	double detectable; /* bytes per second: what leaks faster leaves enough samples */
+	/* at least that; what leaks faster would hold more than any place does, or have a slope */
+	double claimed;
 	double window_ns, tail_ns;
 };
 

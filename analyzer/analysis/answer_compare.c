@@ -13,6 +13,8 @@
  * where the process grows half as fast, it may be either.
  */
 #define REPLACES_TIMES 2.0
+/* all groups together, as often as memory that was free before is not filled again */
+#define TOGETHER_TIMES 1.3
 /*
  * Of the bytes that a group holds: so much must have come in addition, if it grows, and not in the
  * place of what was freed.
@@ -50,7 +52,7 @@ static double variance_of(uint32_t size_class, const struct profile_freed *freed
 		     size = (double)(4ull + (size_class & 3)) * exp2(size_class / 4);
 	const double missed = share < 1 ? FEW_SEEN * size / share : 0;
 
-	return (freed->seen ? all * all / (double)freed->seen : 0) +
+	return (freed->seen ? (1 - share) * all * all / (double)freed->seen : 0) +
 	       (freed->seen < FEW_SEEN ? missed * missed / 4 : 0);
 }
 
@@ -86,7 +88,29 @@ void answer_find_old_freed(struct finder *finder)
 						  : variance_of(i, freed, meta->frees_share);
 		if (ours[i] > 0 && !freed->seen)
 			finder->old_variance[i] = -1;
+		/* what was there before was not more; one address that is freed often was counted
+		 */
+		if (meta->memory.anonymous_begin &&
+		    finder->old_freed[i] > (double)meta->memory.anonymous_begin)
+			finder->old_variance[i] = -1;
 	}
+}
+
+/*
+ * The lower end of what is in use more, of all classes of which it is known: where objects of one
+ * size take the place of others of another size, the classes of a group do not show it.
+ */
+static double balance_low(const struct finder *finder)
+{
+	double balance = 0, variance = 0;
+
+	for (uint32_t i = 0; i < HI_SIZE_CLASSES; i++) {
+		if (finder->old_variance[i] < 0)
+			continue;
+		balance += finder->sizes.bytes[i] - finder->old_freed[i];
+		variance += finder->old_variance[i];
+	}
+	return balance - 2 * sqrt(variance);
 }
 
 /*
@@ -129,7 +153,11 @@ void answer_compare(const struct finder *finder, struct group *group)
 	if (find_excess(finder, group, &low, &high)) {
 		if (high < GROWTH_SHARE * group->live)
 			group->trend.verdict = TREND_REPLACES;
-		if (high < GROWTH_SHARE * group->live || low > GROWTH_SHARE * group->live)
+		if (high < GROWTH_SHARE * group->live)
+			return;
+		group->is_confirmed = low > GROWTH_SHARE * group->live &&
+				      balance_low(finder) > GROWTH_SHARE * group->live;
+		if (group->is_confirmed)
 			return;
 	}
 	if (process->is_known && group->trend.slope_low > REPLACES_TIMES * fmax(process->high, 0)) {
@@ -137,5 +165,29 @@ void answer_compare(const struct finder *finder, struct group *group)
 	} else if (grown < SHOWS_BYTES) {
 		group->trend.verdict = TREND_TOO_FEW;
 		group->trend.more_ns = window_ns * (SHOWS_BYTES / grown - 1);
+	}
+}
+
+/*
+ * Compares all groups that grow with the process: if they grow by more than it together, some of
+ * them replace older blocks. Which ones is not known of those that frees do not confirm.
+ */
+void answer_compare_all(struct finder *finder)
+{
+	const struct process_growth *process = &finder->answer->process;
+	double sum = 0;
+
+	for (size_t i = 0; i < finder->group_count; i++)
+		if (trend_is_growth(finder->group[i].trend.verdict))
+			sum += finder->group[i].trend.slope_low;
+	if (!process->is_known || sum <= TOGETHER_TIMES * fmax(process->high, 0))
+		return;
+	for (size_t i = 0; i < finder->group_count; i++) {
+		struct group *group = &finder->group[i];
+
+		if (!trend_is_growth(group->trend.verdict) || group->is_confirmed)
+			continue;
+		group->trend.verdict = TREND_TOO_FEW;
+		group->trend.more_ns = finder->answer->window_ns;
 	}
 }

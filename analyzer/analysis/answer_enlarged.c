@@ -11,10 +11,10 @@
 #define NS_PER_S 1e9
 /* in times of the interval: such a block is sampled for certain (1 - e^-8) */
 #define CERTAIN_INTERVALS 8.0
-/* of the block's size: what it was before was not smaller; by a factor of 4 at once at most */
+/* of the block's size: what it was before was not smaller */
 #define BEFORE_SMALLEST (1.0 / 64)
-#define BEFORE_STEP 0.25
-#define BEFORE_LARGEST 0.9
+/* a block that was enlarged once may have been enlarged for good */
+#define FORMERS_MIN 2u
 /* of the growth of the process that nothing else explains: the block makes at least so much of it
  */
 #define EXPLAINS_SHARE 0.5
@@ -42,24 +42,12 @@ static const struct profile_row *largest_in_use(const struct profile *profile, u
 	return largest;
 }
 
-/* Whether a block that was there before the session was freed, and may have been this one. */
-static bool had_a_former(const struct finder *finder, double size)
-{
-	const uint32_t first = hi_size_class((uint64_t)(size * BEFORE_STEP)),
-		       last = hi_size_class((uint64_t)(size * BEFORE_LARGEST));
-
-	for (uint32_t i = first; i <= last && i < HI_SIZE_CLASSES; i++)
-		if (finder->profile->meta.unsampled_freed[i].seen)
-			return true;
-	return false;
-}
-
 /* The size of the block at the end; 0 = the stack has no such block. */
 static double enlarged_size(const struct finder *finder, uint32_t stack)
 {
 	const struct profile *profile = finder->profile;
 	const struct profile_row *block = largest_in_use(profile, stack);
-	size_t formers = 0;
+	size_t formers = 0; /* kinds of blocks, each of another size */
 
 	if (!block)
 		return 0;
@@ -75,9 +63,9 @@ static double enlarged_size(const struct finder *finder, uint32_t stack)
 		if ((row != block && row->inuse_count) || row->last_ns > block->last_ns ||
 		    mean_size(row->alloc_bytes - row->inuse_bytes, freed) >= size)
 			return 0;
-		formers += freed;
+		formers += freed > 0;
 	}
-	return formers || had_a_former(finder, size) ? size : 0;
+	return formers >= FORMERS_MIN ? size : 0;
 }
 
 static struct group group_of_stack(const struct finder *finder, uint32_t stack)

@@ -19,6 +19,8 @@
 
 /* of the growth of the process: if what was seen holds as much, it may be what grows */
 #define HELD_SHARE 0.5
+/* growth of a process in which blocks replace others, as heaps become fragmented */
+#define REPLACES_MAX (1024.0 * 1024)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
@@ -170,6 +172,12 @@ static void set_verdict(struct answer *answer)
 	answer->verdict = answer->row_count ? answer->row[0].trend.verdict : TREND_STEADY;
 	if (answer->verdict == TREND_TOO_FEW)
 		answer->more_ns = answer->row[0].trend.more_ns;
+	/* a leak among those of the same sizes, or of the same function, may be why it grows */
+	if (answer->verdict == TREND_REPLACES && process->is_known &&
+	    process->low > answer->detectable && process->bytes > REPLACES_MAX) {
+		answer->verdict = TREND_TOO_FEW;
+		answer->more_ns = answer->window_ns;
+	}
 	answer->explained =
 		answer->growing && process->is_known && process->slope > 0 && process->low > 0
 			? answer->slope / process->slope
@@ -207,8 +215,29 @@ static void compare(struct finder *finder, struct group *group)
 	if (!group->grows_by_samples)
 		return;
 	answer_compare(finder, group);
-	if (trend_is_growth(group->trend.verdict))
-		finder->fastest = fmax(finder->fastest, group->trend.slope);
+}
+
+static double slope_if_it_grows(const struct group *group)
+{
+	return trend_is_growth(group->trend.verdict) ? group->trend.slope : 0;
+}
+
+/*
+ * The rate above which no place can leak unseen: what leaked is held, and the slope has an upper
+ * end. Never below what samples can show.
+ */
+static double claim(const struct finder *finder)
+{
+	const double seconds = finder->answer->window_ns / NS_PER_S;
+	double rate = finder->answer->detectable;
+
+	for (size_t i = 0; i < finder->group_count; i++) {
+		const struct group *group = &finder->group[i];
+		const double held = group->live / seconds, high = group->trend.slope_high;
+
+		rate = fmax(rate, isfinite(high) && high > 0 ? fmin(held, high) : held);
+	}
+	return rate;
 }
 
 static int find_all(struct finder *finder)
@@ -231,6 +260,10 @@ static int find_all(struct finder *finder)
 		compare(finder, &finder->group[i]);
 	if (rest_grows)
 		compare(finder, &rest);
+	answer_compare_all(finder);
+	finder->fastest = rest_grows ? slope_if_it_grows(&rest) : 0;
+	for (size_t i = 0; i < finder->group_count; i++)
+		finder->fastest = fmax(finder->fastest, slope_if_it_grows(&finder->group[i]));
 	for (size_t i = 0; i < finder->group_count; i++) {
 		struct group *group = &finder->group[i];
 
@@ -250,6 +283,7 @@ static int find_all(struct finder *finder)
 	set_stack_verdicts(finder);
 	add_holder(finder);
 	set_verdict(answer);
+	answer->claimed = claim(finder);
 	return 0;
 }
 
@@ -292,6 +326,7 @@ int answer_open(const struct profile *profile, double tail_ns, double level,
 		err = process_growth_of(&profile->meta, &out_answer->process);
 	if (!err && window_ns > 0 && tail_ns < window_ns) {
 		out_answer->detectable = detectable_rate(profile, window_ns);
+		out_answer->claimed = out_answer->detectable;
 		out_answer->detectable_anywhere =
 			fmax(out_answer->detectable, detectable_rate_anywhere(profile, window_ns));
 		row_trend_begin(profile, tail_ns, &finder.begin);

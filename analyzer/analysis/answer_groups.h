@@ -24,6 +24,7 @@ struct group {
 	struct row_trend sum;
 	struct sizes sizes;
 	struct trend trend;
+	bool is_confirmed;     /* by frees */
 	bool grows_by_samples; /* whatever the comparison made of it */
 	double live, most;     /* bytes in use; of the stack that holds most */
 	uint32_t stack;
@@ -93,6 +94,8 @@ void answer_find_old_freed(struct finder *finder);
  * be called after answer_find_old_freed().
  */
 void answer_compare(const struct finder *finder, struct group *group);
+/* The same of all groups together, after that. */
+void answer_compare_all(struct finder *finder);
 
 /* answer_rows.c: makes a row of the group, if it is of interest. call: NO_GROUP = its own. */
 void answer_add_group(struct finder *finder, const struct group *group, uint32_t call);

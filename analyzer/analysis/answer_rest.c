@@ -117,7 +117,8 @@ static void mark_stacks(const struct finder *finder, uint32_t function, bool *le
 static bool leads_to_others(const struct finder *finder, uint32_t function, const bool *leads)
 {
 	for (uint32_t i = 0; i < finder->profile->stack_count; i++)
-		if (leads[i] && is_rest(finder, i) && answer_function_of(finder, i) != function)
+		if (leads[i] && is_rest(finder, i) && finder->stack_late[i] > 0 &&
+		    answer_function_of(finder, i) != function)
 			return true;
 	return false;
 }

@@ -260,7 +260,7 @@ void callgraph_close(struct callgraph *graph)
 /* Compares magnitudes in whole numbers: fractions of bytes must not decide the order. */
 static int compare(double left, double right)
 {
-	const long long a = llabs(llround(left)), b = llabs(llround(right));
+	const double a = fabs(round(left)), b = fabs(round(right));
 
 	return a > b ? -1 : a < b;
 }

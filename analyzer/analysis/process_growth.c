@@ -58,7 +58,7 @@ int process_growth_of(const struct profile_meta *meta, struct process_growth *ou
 	}
 	if (!err && used >= SLOPE_POINTS_MIN) {
 		err = slope_of(time, value, used, &slope);
-		if (!err) {
+		if (!err && isfinite(slope.low) && isfinite(slope.high)) {
 			*out_growth = (struct process_growth){
 				.is_known = true,
 				.slope = slope.value,

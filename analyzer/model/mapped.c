@@ -9,6 +9,12 @@
 
 /* the guard below a stack; more than that is address space that somebody has reserved */
 #define GUARD_MAX (64u << 10)
+#define STACK_MIN (64u << 10) /* allocators have guards, too, below smaller mappings */
+
+/*
+ * of the growth: address space that grew by more is not what became resident; of a stack little is
+ */
+#define FAR_MORE 2.0
 
 struct line {
 	uint64_t lo, hi;
@@ -56,7 +62,9 @@ static enum mapped_kind kind_of(const struct line *line, const struct line *belo
 		return MAPPED_FILE;
 	if (line->access[1] != 'w')
 		return MAPPED_KINDS; /* reserved, or the kernel's */
-	return is_guard(below) && below->hi == line->lo ? MAPPED_STACK : MAPPED_ANONYMOUS;
+	return is_guard(below) && below->hi == line->lo && line->hi - line->lo >= STACK_MIN
+		       ? MAPPED_STACK
+		       : MAPPED_ANONYMOUS;
 }
 
 struct mapped mapped_of(const char *text)
@@ -96,7 +104,8 @@ enum mapped_kind mapped_grown(const struct mapped *begin, const struct mapped *e
 	for (int kind = 0; kind < MAPPED_KINDS && is_known(begin) && is_known(end); kind++) {
 		const double bytes = (double)end->bytes[kind] - (double)begin->bytes[kind];
 
-		if (bytes > 0 && bytes >= most_bytes) {
+		if (bytes > 0 && bytes >= most_bytes &&
+		    (kind == MAPPED_STACK || bytes <= FAR_MORE * growth)) {
 			most = (enum mapped_kind)kind;
 			most_bytes = bytes;
 		}

@@ -19,6 +19,8 @@
 #define NONE_SHARE 0.1
 #define HELD_SHARE 0.5   /* of the growth: what holds as much may be it */
 #define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
+#define LITTLE_SHARE 0.3 /* of the growth: most of it is something else */
+#define ENOUGH_SAMPLES 32
 #define EXPLAINED_ENOUGH 0.7 /* of the growth; allocators keep memory, and round up */
 #define OTHER_MIN (4u << 20) /* pages of files come and go */
 
@@ -107,6 +109,9 @@ static void print_growth(const struct answer *answer, FILE *out)
 	      : first->is_scattered ? ", and at many other places.\n"
 				    : ".\n",
 	      out);
+	if (answer->explained >= 0 && answer->explained < LITTLE_SHARE)
+		fprintf(out, "That is only %.0f%% of what the process grows by.\n",
+			100 * answer->explained);
 }
 
 static void print_replaced(const struct answer *answer, FILE *out)
@@ -133,7 +138,16 @@ static void print_undecided(const struct answer *answer, FILE *out)
 			"window is held by ",
 			format_rate(process->slope, rate));
 		print_place(answer, &answer->row[0], out);
-		fputs(", in too few blocks to tell whether that grows. ", out);
+		fputs(answer->row[0].trend.samples < ENOUGH_SAMPLES
+			      ? ", in too few blocks to tell whether that grows. "
+			      : ", of which it is not certain that it grows. ",
+		      out);
+	} else if (answer->row[0].trend.verdict == TREND_REPLACES) {
+		fprintf(out, "The process grows by %s. What grows by its samples, most at ",
+			format_rate(process->slope, rate));
+		print_place(answer, &answer->row[0], out);
+		fputs(", replaces older blocks as far as is known, but a leak may be among it. ",
+		      out);
 	} else {
 		fputs("Cannot tell yet whether it grows: ", out);
 		print_place(answer, &answer->row[0], out);
@@ -200,16 +214,15 @@ static void print_not_anonymous(const struct answer *answer, FILE *out)
 
 static void print_steady(const struct answer *answer, FILE *out)
 {
-	const bool is_thinned = answer->detectable_anywhere > 2 * answer->detectable;
+	const bool is_thinned = answer->detectable_anywhere > 2 * answer->claimed;
 	/* two rates in one sentence are both per second or both per hour */
-	const bool is_hourly =
-		is_slow(is_thinned ? answer->detectable_anywhere : answer->detectable);
+	const bool is_hourly = is_slow(is_thinned ? answer->detectable_anywhere : answer->claimed);
 	char rate[HI_UNITS_TEXT_MAX], anywhere[HI_UNITS_TEXT_MAX], window[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "Nothing %sgrows in these %s; a leak of more than %s would have been found",
 		answer->process.other_bytes >= OTHER_MIN ? "that was allocated " : "",
 		hi_format_ns(answer->window_ns, window, sizeof(window)),
-		format_rate_like(answer->detectable, answer->detectable, is_hourly, rate));
+		format_rate_like(answer->claimed, answer->claimed, is_hourly, rate));
 	if (is_thinned)
 		fprintf(out, ", or of %s where most is allocated",
 			format_rate(answer->detectable_anywhere, anywhere));
@@ -275,7 +288,8 @@ static void print_process(const struct answer *answer, FILE *out)
 
 	if (!process->is_known)
 		return;
-	fprintf(out, "The process %s by %s (%s, %s .. %s of anonymous memory)",
+	fprintf(out, "The process %s%s by %s (%s, %s .. %s of anonymous memory)",
+		process->bytes * process->slope < 0 ? "rose and fell, and " : "",
 		process->bytes < 0 ? "shrank" : "grew",
 		hi_format_bytes(fabs(process->bytes), bytes, sizeof(bytes)), rates.rate, rates.low,
 		rates.high);
@@ -452,7 +466,7 @@ void render_answer_json(const struct answer *answer, FILE *out)
 	fprintf(out,
 		",\"detectable_bytes_per_second\":%.6g"
 		",\"detectable_anywhere_bytes_per_second\":%.6g",
-		answer->detectable, answer->detectable_anywhere);
+		answer->claimed, fmax(answer->claimed, answer->detectable_anywhere));
 	put_interval(answer->profile, out);
 	put_process(answer, out);
 	fputs(",\"rows\":[", out);

@@ -14,10 +14,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "hi_wire.h"
 #include "steps.h"
 
 #define OBJECTS_MAX 10000u
 #define NAMESPACES_MAX 64u
+#define NAME_BYTES 128u /* plugins differ at the end of their paths */
 
 /* glibc's struct r_debug_extended, which older headers lack. */
 struct debug {
@@ -86,8 +88,26 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 }
 
 /*
- * Adds the chain that begins at `at` to *hash. An object is identified by the addresses of its
- * node, of its name, of its dynamic section, and of the object itself.
+ * Adds the beginning of a name to *hash. One that cannot be read is not added; the look is not
+ * complete then.
+ */
+static void hash_name(const struct memory *memory, remote_addr at, struct look *look,
+		      uint64_t *hash)
+{
+	char name[NAME_BYTES];
+	const size_t in_page = HI_PAGE_BYTES - at % HI_PAGE_BYTES,
+		     size = in_page < sizeof(name) ? in_page : sizeof(name);
+
+	if (look_read(look, memory, at, name, size))
+		return;
+	for (size_t i = 0; i < size && name[i]; i++)
+		*hash = mix(*hash, (unsigned char)name[i]);
+}
+
+/*
+ * Adds the chain that begins at `at` to *hash. An object is identified by its name and by the
+ * addresses of its node, of its name, of its dynamic section, and of the object itself: another
+ * plugin of that size gets the same addresses.
  */
 static int hash_chain(const struct memory *memory, remote_addr at, struct look *look,
 		      struct steps *steps, uint64_t *hash)
@@ -100,6 +120,8 @@ static int hash_chain(const struct memory *memory, remote_addr at, struct look *
 		if (err)
 			return err;
 		*hash = mix(mix(mix(mix(*hash, at), link.address), link.dynamic), link.name);
+		if (link.name)
+			hash_name(memory, link.name, look, hash);
 	}
 	return 0;
 }

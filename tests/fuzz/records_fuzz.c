@@ -7,7 +7,7 @@
 #include "profile_check.h"
 #include "replay.h"
 
-static void on_stats(void *context, const struct profile *profile, uint64_t bad_records)
+static void on_stats(void *context, struct profile *profile, uint64_t bad_records)
 {
 	(void)context;
 	(void)bad_records;

@@ -238,6 +238,89 @@ UNIT_TEST(a_leak_beside_a_full_cache_still_grows)
 	profile_close(&profile);
 }
 
+/* Objects of one size in the place of others of another size: frees of its size show nothing. */
+UNIT_TEST(what_replaces_blocks_of_another_size_is_no_leak)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_old_freed(&profile, 4 * SIZE, COUNT / 4);
+	scene_process(&profile, 0);
+	struct answer answer = only_row(&profile, TREND_REPLACES);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* More than the process had cannot have been freed: the count is wrong. */
+UNIT_TEST(impossible_counts_of_frees_decide_nothing)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_old_freed(&profile, SIZE, 20 * COUNT);
+	scene_process(&profile, SIZE * COUNT);
+	profile.meta.memory.anonymous_begin = 100u * MIB;
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.row_count, 1);
+	CHECK_EQ(answer.row[0].trend.verdict, TREND_REPLACES);
+	answer_close(&answer);
+	profile.meta.memory.anonymous_begin = 10u * MIB;
+	answer = only_row(&profile, TREND_GROWS);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* Two places that grow by 1.6 MB each, and a process that grows by as much once. */
+UNIT_TEST(places_that_grow_more_than_the_process_are_undecided)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_leak(&profile, cache_stack, SIZE, COUNT);
+	scene_process(&profile, SIZE * COUNT);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
+	CHECK_EQ(answer.growing, 0);
+	CHECK_EQ(answer.row_count, 2);
+	answer_close(&answer);
+	/* what frees confirm remains */
+	scene_old_freed(&profile, SIZE, COUNT);
+	answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_GROWS);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* One that leaks may be among those that replace older blocks, if the process grows. */
+UNIT_TEST(a_process_that_grows_while_blocks_are_replaced_is_undecided)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, cache_stack, 10 * SIZE, COUNT);
+	scene_old_freed(&profile, 10 * SIZE, COUNT - 15);
+	scene_process(&profile, 150.0 * SIZE);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
+	CHECK_EQ(answer.row[0].trend.verdict, TREND_REPLACES);
+	CHECK(answer.more_ns > 0);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* Nothing leaks faster than what is held allows, and no slower leak would be found for certain. */
+UNIT_TEST(a_claim_is_no_smaller_than_what_is_held)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, 6);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.growing, 0);
+	CHECK(answer.claimed > 0.5 * 6 * SIZE / SCENE_S);
+	CHECK(answer.claimed <= 6 * SIZE / SCENE_S);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 UNIT_TEST(growth_that_the_process_would_not_show_is_undecided)
 {
 	struct profile profile = scene_open();
@@ -259,7 +342,7 @@ UNIT_TEST(frees_confirm_growth_that_the_process_would_not_show)
 
 	scene_leak(&profile, leak_stack, KIB, 64);
 	scene_process(&profile, 0);
-	scene_old_freed(&profile, 4 * KIB, 100);
+	scene_old_freed(&profile, 4 * KIB, 4);
 	struct answer answer = only_row(&profile, TREND_GROWS);
 	answer_close(&answer);
 	profile_close(&profile);
@@ -453,7 +536,7 @@ UNIT_TEST(what_grows_by_next_to_nothing_is_left_out)
 
 	scene_leak(&profile, leak_stack, SIZE, COUNT);
 	scene_leak(&profile, "main;serve;note;malloc", 8, COUNT);
-	scene_old_freed(&profile, MIB, 1); /* all frees are known */
+	scene_old_freed(&profile, 100, 1); /* all frees are known */
 	struct answer answer = only_row(&profile, TREND_GROWS);
 	CHECK_STR(scene_function(&answer, 0), "leak_here");
 	answer_close(&answer);

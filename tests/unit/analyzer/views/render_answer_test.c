@@ -193,13 +193,13 @@ UNIT_TEST(what_is_steady)
 
 	scene_begin(&scene, TREND_STEADY);
 	scene.answer.row_count = 0;
-	scene.answer.detectable = 100 << 10;
+	scene.answer.detectable = scene.answer.claimed = 100 << 10;
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 100kB/s "
 				  "would have been found.\n");
 	scene.answer.detectable_anywhere = 3 << 20; /* thinned */
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 100kB/s "
 				  "would have been found, or of 3MB/s where most is allocated.\n");
-	scene.answer.detectable = 512;
+	scene.answer.detectable = scene.answer.claimed = 512;
 	check_text(&scene.answer, "Nothing grows in these 20.00s; a leak of more than 512B/s "
 				  "would have been found, or of 3MB/s where most is allocated.\n");
 	scene.answer.detectable_anywhere = 0; /* below 1 kB/s rates are per hour */
@@ -219,7 +219,7 @@ UNIT_TEST(what_grows_unseen)
 	scene_begin(&scene, TREND_STEADY);
 	scene.answer.row_count = 0;
 	scene.answer.slope = scene.answer.slope_low = scene.answer.slope_high = 0;
-	scene.answer.detectable = MIB;
+	scene.answer.detectable = scene.answer.claimed = MIB;
 	scene.answer.process = grown;
 	check_text(&scene.answer,
 		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
@@ -232,7 +232,7 @@ UNIT_TEST(what_grows_unseen)
 		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
 		   "functions does: it has 80MB more of stacks of threads.\n" GREW ".\n");
 	/* what would not have been found may be it */
-	scene.answer.detectable = 4 * MIB;
+	scene.answer.detectable = scene.answer.claimed = 4 * MIB;
 	check_sentence(
 		&scene.answer,
 		"Nothing grows in these 20.00s; a leak of more than 4MB/s would have been found.");
@@ -264,7 +264,7 @@ UNIT_TEST(nothing_grows_but_what_malloc_does_not_give)
 
 	scene_begin(&scene, TREND_STEADY);
 	scene.answer.row_count = 0;
-	scene.answer.detectable = scene.answer.detectable_anywhere = MIB;
+	scene.answer.claimed = scene.answer.detectable_anywhere = MIB;
 	scene.answer.process.other_bytes = 20 * MIB;
 	check_text(&scene.answer,
 		   "Nothing that was allocated grows in these 20.00s; a leak of more than 1MB/s "
@@ -323,7 +323,7 @@ UNIT_TEST(a_limit_that_may_not_be_reached_has_no_time)
 	scene.profile.meta.limit_bytes = 1024ull * MIB;
 	char *text = text_of_answer(&scene.answer, render_answer_text);
 	check_has_not(text, "limit");
-	check_has(text, "The process shrank by 80");
+	check_has(text, "The process rose and fell, and shrank by 80");
 	check_has(text, "; 100% of its growth is below.\n");
 	free(text);
 	scene_end(&scene);
@@ -336,7 +336,7 @@ UNIT_TEST(json_of_what_grows)
 	scene_begin(&scene, TREND_GROWS);
 	scene.answer.process = grown;
 	scene.answer.explained = 0.5;
-	scene.answer.detectable = 1000;
+	scene.answer.detectable = scene.answer.claimed = 1000;
 	scene.profile.meta.limit_bytes = 1000;
 	scene.profile.meta.limited_bytes = 400;
 	char *text = text_of_answer(&scene.answer, render_answer_json);
@@ -344,7 +344,7 @@ UNIT_TEST(json_of_what_grows)
 			"\"sentence\":\"It grows by 2MB/s (95% interval 1MB/s .. 3MB/s):"
 			" leak_here file.c:10.\",\"explained\":0.500,"
 			"\"detectable_bytes_per_second\":1000,"
-			"\"detectable_anywhere_bytes_per_second\":1.6,"
+			"\"detectable_anywhere_bytes_per_second\":1000,"
 			"\"interval_bytes\":{\"finest\":1,\"coarsest\":1},"
 			"\"process\":{\"slope\":{\"value\":4.1943e+06,\"low\":3.14573e+06,"
 			"\"high\":5.24288e+06},\"grown_bytes\":83886080,"
@@ -370,8 +370,8 @@ UNIT_TEST(json_of_what_is_not_decided)
 	char *text = text_of_answer(&scene.answer, render_answer_json);
 	CHECK_STR(text, "{\"verdict\":\"cannot tell\","
 			"\"sentence\":\"Cannot tell what grows; the notes say why.\","
-			"\"more_seconds\":42,\"detectable_bytes_per_second\":1.6,"
-			"\"detectable_anywhere_bytes_per_second\":1.6,"
+			"\"more_seconds\":42,\"detectable_bytes_per_second\":3.2,"
+			"\"detectable_anywhere_bytes_per_second\":3.2,"
 			"\"interval_bytes\":{\"finest\":1,\"coarsest\":1},"
 			"\"process\":{},\"rows\":[]");
 	free(text);
