@@ -176,11 +176,15 @@ void answer_compare_all(struct finder *finder)
 {
 	const struct process_growth *process = &finder->answer->process;
 	double sum = 0;
+	size_t growing = 0;
 
-	for (size_t i = 0; i < finder->group_count; i++)
-		if (trend_is_growth(finder->group[i].trend.verdict))
-			sum += finder->group[i].trend.slope_low;
-	if (!process->is_known || sum <= TOGETHER_TIMES * fmax(process->high, 0))
+	for (size_t i = 0; i < finder->group_count; i++) {
+		if (!trend_is_growth(finder->group[i].trend.verdict))
+			continue;
+		sum += finder->group[i].trend.slope_low;
+		growing++;
+	}
+	if (!process->is_known || growing < 2 || sum <= TOGETHER_TIMES * fmax(process->high, 0))
 		return;
 	for (size_t i = 0; i < finder->group_count; i++) {
 		struct group *group = &finder->group[i];

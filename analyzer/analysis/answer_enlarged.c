@@ -2,7 +2,7 @@
 /*
  * answer_enlarged.c - one block that is enlarged again and again: a vector that doubles, a buffer
  * that realloc moves. At any time there is one block of it, so no count of survivors tells that it
- * grows. See answer.h. Start at answer_find_enlarged().
+ * grows. See answer.h. Start at answer_add_enlarged().
  */
 #include <math.h>
 
@@ -15,10 +15,14 @@
 #define BEFORE_SMALLEST (1.0 / 64)
 /* a block that was enlarged once may have been enlarged for good */
 #define FORMERS_MIN 2u
-/* of the growth of the process that nothing else explains: the block makes at least so much of it
+/* of the growth of the process that nothing else explains: the blocks make at least so much of it
  */
 #define EXPLAINS_SHARE 0.5
-/* of the block: so much the process has grown at least, or its growth is of something else */
+/* of that: smaller blocks are none that matter */
+#define TRIFLE_SHARE 0.1
+/* of what a stack holds: the block is most of it */
+#define BLOCK_SHARE 0.5
+/* of the blocks: so much the process has grown at least, or its growth is of something else */
 #define GROWN_SHARE (1.0 / 16)
 
 static double mean_size(uint64_t bytes, uint64_t count)
@@ -80,33 +84,47 @@ static struct group group_of_stack(const struct finder *finder, uint32_t stack)
 	return group;
 }
 
-bool answer_find_enlarged(const struct finder *finder, struct group *out_group)
+/* Whether the stack's block was enlarged, and is no trifle beside what it may explain. */
+static bool is_candidate(const struct finder *finder, uint32_t stack, double grown)
+{
+	const double live = finder->stack_live[stack];
+
+	return live > 0 && live >= TRIFLE_SHARE * grown &&
+	       enlarged_size(finder, stack) >= BLOCK_SHARE * live;
+}
+
+void answer_add_enlarged(struct finder *finder)
 {
 	const struct answer *answer = finder->answer;
 	const struct process_growth *process = &answer->process;
 	const double grown = process->bytes - answer->slope * answer->window_ns / NS_PER_S;
-	double largest = 0;
-	uint32_t stack = NO_GROUP;
-
-	if (!process->is_known || process->low <= fmax(0, answer->slope_high))
-		return false;
-	for (uint32_t i = 0; i < finder->profile->stack_count; i++) {
-		if (finder->stack_live[i] <= fmax(largest, EXPLAINS_SHARE * grown) ||
-		    grown < GROWN_SHARE * finder->stack_live[i] ||
-		    enlarged_size(finder, i) < EXPLAINS_SHARE * finder->stack_live[i])
-			continue;
-		largest = finder->stack_live[i];
-		stack = i;
-	}
-	if (stack == NO_GROUP)
-		return false;
-	*out_group = group_of_stack(finder, stack);
-	out_group->trend = (struct trend){
-		.verdict = TREND_PROBABLY,
+	/* of the process, beyond the groups that grow */
+	const struct trend rest = {
 		.slope = process->slope - answer->slope,
 		.slope_low = process->low - answer->slope_high,
 		.slope_high = process->high - answer->slope_low,
-		.samples = 1,
 	};
-	return true;
+	double all = 0;
+
+	if (!process->is_known || process->low <= 0 || rest.slope_low <= 0)
+		return;
+	for (uint32_t i = 0; i < finder->profile->stack_count; i++)
+		all += is_candidate(finder, i, grown) ? finder->stack_live[i] : 0;
+	if (all <= EXPLAINS_SHARE * grown || grown < GROWN_SHARE * all)
+		return;
+	for (uint32_t i = 0; i < finder->profile->stack_count; i++) {
+		if (!is_candidate(finder, i, grown))
+			continue;
+		const double part = finder->stack_live[i] / all;
+		struct group group = group_of_stack(finder, i);
+
+		group.trend = (struct trend){
+			.verdict = TREND_PROBABLY,
+			.slope = part * rest.slope,
+			.slope_low = part * rest.slope_low,
+			.slope_high = part * rest.slope_high,
+			.samples = 1,
+		};
+		answer_add_group(finder, &group, NO_GROUP);
+	}
 }

@@ -278,8 +278,7 @@ static int find_all(struct finder *finder)
 	}
 	if (rest_grows)
 		answer_add_group(finder, &rest, caller);
-	if (answer_find_enlarged(finder, &rest))
-		answer_add_group(finder, &rest, NO_GROUP);
+	answer_add_enlarged(finder);
 	set_stack_verdicts(finder);
 	add_holder(finder);
 	set_verdict(answer);

@@ -79,11 +79,11 @@ int answer_find_rest(const struct finder *finder, struct group *out_rest, uint32
 int answer_find_keeper(const struct finder *finder, struct group *group, uint32_t *out_call);
 
 /*
- * answer_enlarged.c: whether the process grows by more than the groups that grow explain, and a
- * single block was enlarged meanwhile that makes up for that. To be called when all groups that
- * grow have been added.
+ * answer_enlarged.c: if the process grows by more than the groups that grow explain, and single
+ * blocks were enlarged meanwhile that make up for that, adds these, each with its share. To be
+ * called when all groups that grow have been added.
  */
-bool answer_find_enlarged(const struct finder *finder, struct group *out_group);
+void answer_add_enlarged(struct finder *finder);
 
 /* answer_compare.c */
 void answer_add_sizes(const struct profile *profile, const struct profile_row *row,

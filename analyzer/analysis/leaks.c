@@ -16,13 +16,16 @@
 #include "row_history.h"
 
 /*
- * What grows by its samples may take the place of older blocks. The answer knows that, of all
- * stacks of a function together.
+ * What grows by its samples may take the place of older blocks, or that may not be known. The
+ * answer knows, of all stacks of a function together.
  */
 static void compare(const struct leaks *leaks, struct leak *leak)
 {
-	if (leaks->answer.stack_verdict[leak->stack] == TREND_REPLACES)
-		leak->trend.verdict = TREND_REPLACES;
+	const enum trend_verdict verdict =
+		(enum trend_verdict)leaks->answer.stack_verdict[leak->stack];
+
+	if (verdict == TREND_REPLACES || verdict == TREND_TOO_FEW)
+		leak->trend.verdict = verdict;
 }
 
 /* False: the group has nothing in use that is older than the tail. */

@@ -113,4 +113,27 @@ UNIT_TEST(the_block_must_fit_the_growth)
 	}
 }
 
+/* Each has its share, by its size. */
+UNIT_TEST(two_vectors_that_double_are_named)
+{
+	struct profile profile = scene_open();
+
+	doubling(&profile);
+	for (uint32_t i = 0; i < 3; i++)
+		scene_block(&profile, "main;trace;grow_trace;malloc", (2u << i) * MIB, 2 + 6.0 * i,
+			    i == 2 ? SCENE_S : 8 + 6.0 * i);
+	some_traffic(&profile);
+	scene_process(&profile, 21.0 * MIB);
+	struct answer answer = scene_answer(&profile);
+
+	CHECK_EQ(answer.verdict, TREND_PROBABLY);
+	CHECK_EQ(answer.growing, 2);
+	CHECK_STR(scene_function(&answer, 0), "grow_vector");
+	CHECK_STR(scene_function(&answer, 1), "grow_trace");
+	CHECK(fabs(answer.row[0].trend.slope - 2 * answer.row[1].trend.slope) < 1);
+	CHECK(fabs(answer.slope - 21.0 * MIB / SCENE_S) < 0.01 * answer.slope);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()
