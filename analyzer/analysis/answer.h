@@ -19,6 +19,8 @@
 #define ANSWER_ROWS 5u
 #define ANSWER_BARS 16u
 #define NO_CALL UINT32_MAX
+/* of the growth of the process: if what was seen holds as much, it may be what grows */
+#define ANSWER_HELD_SHARE 0.5
 
 /* How fast the memory of the process grew, in bytes per second. */
 struct process_growth {

@@ -17,8 +17,6 @@
 /* survivors that decide most cases (docs/sampling.md) */
 #define SURVIVORS_ENOUGH 32.0
 
-/* of the growth of the process: if what was seen holds as much, it may be what grows */
-#define HELD_SHARE 0.5
 /* growth of a process in which blocks replace others, as heaps become fragmented */
 #define REPLACES_MAX (1024.0 * 1024)
 
@@ -135,7 +133,7 @@ static void add_holder(struct finder *finder)
 	struct group *most = NULL;
 
 	if (answer->row_count || !process->is_known || process->low <= answer->detectable ||
-	    answer->held < HELD_SHARE * process->bytes)
+	    answer->held < ANSWER_HELD_SHARE * process->bytes)
 		return;
 	for (size_t i = 0; i < finder->group_count; i++)
 		if (!most || finder->group[i].live > most->live)

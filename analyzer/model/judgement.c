@@ -31,7 +31,6 @@
  */
 #define GROWTH_MIN (16u << 20)
 #define ALLOCATED_FACTOR 3
-#define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
 #define IN_USE_FACTOR 8
 #define UNSEEN_INTERVALS 3.0 /* one time in twenty, as many intervals pass without a sample */
 /* A piece of address space that is full of blocks has a sample with a probability of 1 - e^-8. */
@@ -174,7 +173,7 @@ static const char *other_means(const struct profile *profile)
 	const double growth =
 		(double)meta->memory.anonymous_end - (double)meta->memory.anonymous_begin;
 
-	switch (mapped_grown(&meta->mapped_begin, &meta->mapped_end, growth, MAPPED_SHARE)) {
+	switch (mapped_grown(&meta->mapped_begin, &meta->mapped_end, growth, MAPPED_EXPLAINS)) {
 	case MAPPED_BRK:
 		return "moves brk, as an allocator does that is not hooked, or fills memory that "
 		       "it had before";

@@ -20,6 +20,9 @@ enum mapped_kind {
 	MAPPED_KINDS,
 };
 
+/* of growth: a kind of mapping that grew by this much explains it */
+#define MAPPED_EXPLAINS 0.5
+
 struct mapped {
 	uint64_t bytes[MAPPED_KINDS]; /* all 0 = unknown */
 };

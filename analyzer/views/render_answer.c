@@ -17,8 +17,6 @@
 /* a share of the growth that is as good as all of it, or none */
 #define ALL_SHARE 0.9
 #define NONE_SHARE 0.1
-#define HELD_SHARE 0.5   /* of the growth: what holds as much may be it */
-#define MAPPED_SHARE 0.5 /* of the growth: a kind of mapping that grew by this much explains it */
 #define LITTLE_SHARE 0.3 /* of the growth: most of it is something else */
 #define ENOUGH_SAMPLES 32
 #define EXPLAINED_ENOUGH 0.7 /* of the growth; allocators keep memory, and round up */
@@ -167,14 +165,14 @@ static bool grows_unseen(const struct answer *answer)
 {
 	return answer->process.is_known && answer->process.low > answer->detectable &&
 	       answer->slope_high < NONE_SHARE * answer->process.low &&
-	       answer->held < HELD_SHARE * answer->process.bytes;
+	       answer->held < ANSWER_HELD_SHARE * answer->process.bytes;
 }
 
 static void print_unseen(const struct answer *answer, FILE *out)
 {
 	const struct profile_meta *meta = &answer->profile->meta;
 	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
-						   answer->process.bytes, MAPPED_SHARE);
+						   answer->process.bytes, MAPPED_EXPLAINS);
 	char rate[HI_UNITS_TEXT_MAX], bytes[HI_UNITS_TEXT_MAX];
 
 	fprintf(out,
@@ -199,7 +197,7 @@ static void print_not_anonymous(const struct answer *answer, FILE *out)
 	const struct profile_meta *meta = &answer->profile->meta;
 	const double bytes = answer->process.other_bytes;
 	const enum mapped_kind kind =
-		mapped_grown(&meta->mapped_begin, &meta->mapped_end, bytes, MAPPED_SHARE);
+		mapped_grown(&meta->mapped_begin, &meta->mapped_end, bytes, MAPPED_EXPLAINS);
 	char text[HI_UNITS_TEXT_MAX];
 
 	if (bytes < OTHER_MIN)
@@ -267,7 +265,7 @@ static void print_unexplained(const struct answer *answer, FILE *out)
 	if (answer->explained >= EXPLAINED_ENOUGH || rest <= 0)
 		return;
 	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
-						   explained + MAPPED_SHARE * rest, 1);
+						   explained + MAPPED_EXPLAINS * rest, 1);
 
 	if (kind == MAPPED_KINDS)
 		fputs(", the rest did not pass the hooked functions, or fills memory that it had",
