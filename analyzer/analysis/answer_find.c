@@ -207,12 +207,11 @@ static double detectable_rate_anywhere(const struct profile *profile, double win
 	return SURVIVORS_ENOUGH * (double)coarsest / (window_ns / NS_PER_S);
 }
 
-static void compare(struct finder *finder, struct group *group)
+static void compare(const struct finder *finder, struct group *group)
 {
 	group->grows_by_samples = trend_is_growth(group->trend.verdict);
-	if (!group->grows_by_samples)
-		return;
-	answer_compare(finder, group);
+	if (group->grows_by_samples)
+		answer_compare(finder, group);
 }
 
 static double slope_if_it_grows(const struct group *group)

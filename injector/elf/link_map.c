@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hi_wire.h"
 #include "steps.h"
@@ -88,19 +89,24 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 }
 
 /*
- * Adds the beginning of a name to *hash. One that cannot be read is not added; the look is not
- * complete then.
+ * Adds the beginning of a name to *hash. One that cannot be read is not added. Only the name is
+ * remembered by the look: what lies behind it may be the program's, and change all the time.
  */
 static void hash_name(const struct memory *memory, remote_addr at, struct look *look,
 		      uint64_t *hash)
 {
-	char name[NAME_BYTES];
+	char name[NAME_BYTES + 1];
 	const size_t in_page = HI_PAGE_BYTES - at % HI_PAGE_BYTES,
-		     size = in_page < sizeof(name) ? in_page : sizeof(name);
+		     size = in_page < NAME_BYTES ? in_page : NAME_BYTES;
 
-	if (look_read(look, memory, at, name, size))
+	if (memory_read(memory, at, name, size))
 		return;
-	for (size_t i = 0; i < size && name[i]; i++)
+	name[size] = 0;
+	const size_t length = strlen(name), with_end = length + (length < size);
+
+	if (look && look_read(look, memory, at, name, with_end))
+		return;
+	for (size_t i = 0; i < length; i++)
 		*hash = mix(*hash, (unsigned char)name[i]);
 }
 

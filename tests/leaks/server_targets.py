@@ -282,7 +282,10 @@ class Java(Lines):
         run(["javac", "-d", self.work, f"{EXTENSIONS}/Worker.java"], "javac")
 
     def start(self):
-        self.converse(["java", f"-Djava.library.path={self.work}", "-cp", self.work, "Worker"])
+        self.converse(
+            ["java", "-cp", self.work, "Worker"],
+            env={**os.environ, "LEAK_JNI": os.path.abspath(f"{self.work}/libleak_jni.so")},
+        )
         if line_from(self.talker.stdout, START_SECONDS, self.name) != "ready":
             raise Failed("the program is not ready")
         self.pid = self.talker.pid

@@ -105,6 +105,26 @@ static inline struct answer scene_answer(const struct profile *profile)
 	return answer;
 }
 
+/* The answer has one row, which decides it. */
+static inline struct answer scene_only_row(const struct profile *profile,
+					   enum trend_verdict verdict)
+{
+	const struct answer answer = scene_answer(profile);
+
+	CHECK_EQ(answer.verdict, verdict);
+	CHECK_EQ(answer.row_count, 1);
+	CHECK_EQ(answer.row[0].trend.verdict, verdict);
+	CHECK_EQ(answer.growing, trend_is_growth(verdict));
+	return answer;
+}
+
+static inline bool scene_is_near(double value, double wanted, double part)
+{
+	const double distance = value > wanted ? value - wanted : wanted - value;
+
+	return distance <= part * (wanted < 0 ? -wanted : wanted);
+}
+
 static inline const char *scene_function(const struct answer *answer, size_t row)
 {
 	const struct functions *functions = &answer->frames.functions;

@@ -28,7 +28,7 @@ public class Worker {
     }
 
     public static void main(String[] arguments) throws IOException {
-        System.loadLibrary("leak_jni");
+        System.load(System.getenv("LEAK_JNI"));
         Worker worker = new Worker();
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         System.out.println("ready");

@@ -8,32 +8,13 @@
 #include "caveats.h"
 
 #define KIB 1024u
-#define MIB (1024u * KIB)
 /* 100 blocks are 1.6 MB in 20 s: more than the steps in which the memory of a process grows */
 #define SIZE (16u * KIB)
 #define COUNT 100u
 /* sure enough for the only place, and not for one of 200 */
 #define FEW 24u
 
-static const char leak_stack[] = "main;serve;leak_here;malloc",
-		  cache_stack[] = "main;serve;fill_cache;malloc";
-
-static bool is_near(double value, double wanted, double part)
-{
-	return fabs(value - wanted) <= part * fabs(wanted);
-}
-
-/* The answer has one row, which decides it. */
-static struct answer only_row(const struct profile *profile, enum trend_verdict verdict)
-{
-	const struct answer answer = scene_answer(profile);
-
-	CHECK_EQ(answer.verdict, verdict);
-	CHECK_EQ(answer.row_count, 1);
-	CHECK_EQ(answer.row[0].trend.verdict, verdict);
-	CHECK_EQ(answer.growing, trend_is_growth(verdict));
-	return answer;
-}
+static const char leak_stack[] = "main;serve;leak_here;malloc";
 
 UNIT_TEST(a_leak_is_named_by_the_frame_to_look_at)
 {
@@ -42,12 +23,12 @@ UNIT_TEST(a_leak_is_named_by_the_frame_to_look_at)
 	scene_leak(&profile, leak_stack, SIZE, COUNT);
 	scene_blocks(&profile, "main;serve;churn;malloc", SIZE, 400, 0.5);
 	scene_process(&profile, SIZE * COUNT);
-	struct answer answer = only_row(&profile, TREND_GROWS);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
 	CHECK_STR(scene_function(&answer, 0), "leak_here");
 	CHECK(!answer.row[0].is_caller);
 	CHECK_EQ(answer.row[0].stacks, 1);
 	CHECK(answer.row[0].live == SIZE * COUNT);
-	CHECK(is_near(answer.slope, SIZE * COUNT / SCENE_S, 0.02));
+	CHECK(scene_is_near(answer.slope, SIZE * COUNT / SCENE_S, 0.02));
 	CHECK(answer.slope_low < answer.slope && answer.slope < answer.slope_high);
 	CHECK(answer.slope_low > 0.5 * answer.slope);
 	answer_close(&answer);
@@ -59,7 +40,7 @@ UNIT_TEST(the_bars_rise_with_what_is_held)
 	struct profile profile = scene_open();
 
 	scene_leak(&profile, leak_stack, SIZE, COUNT);
-	struct answer answer = only_row(&profile, TREND_GROWS);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
 	for (size_t bar = 0; bar < ANSWER_BARS; bar++)
 		CHECK(fabs(answer.row[0].bar[bar] - (double)(bar + 1) / ANSWER_BARS) < 0.08);
 	CHECK(answer.row[0].bar[ANSWER_BARS - 1] == 1);
@@ -73,24 +54,11 @@ UNIT_TEST(stacks_of_one_function_are_one_row)
 
 	scene_leak(&profile, leak_stack, SIZE, COUNT);
 	scene_leak(&profile, "main;reload;leak_here;calloc", SIZE, COUNT / 2);
-	struct answer answer = only_row(&profile, TREND_GROWS);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
 	CHECK_EQ(answer.row[0].stacks, 2);
 	CHECK(answer.row[0].live == SIZE * (COUNT + COUNT / 2));
 	answer_close(&answer);
 	profile_close(&profile);
-}
-
-/* 200 functions that fill at one time, and stay; one that is busy all the time. */
-static void add_many_steady(struct profile *profile, uint64_t size, double at_s)
-{
-	for (uint32_t i = 0; i < 200; i++) {
-		char names[64];
-
-		snprintf(names, sizeof(names), "main;start_%u;malloc", i);
-		for (uint32_t k = 0; k < 10; k++)
-			scene_block(profile, names, size, at_s + 0.01 * k, SCENE_S);
-	}
-	scene_blocks(profile, "main;churn;malloc", 64, 8000, 0.01);
 }
 
 /* 40 functions with 3 blocks each, which say nothing alone. */
@@ -142,6 +110,19 @@ UNIT_TEST(without_a_common_caller_none_is_named_as_such)
 	profile_close(&profile);
 }
 
+/* 200 functions that fill at one time, and stay; one that is busy all the time. */
+static void add_many_steady(struct profile *profile, uint64_t size, double at_s)
+{
+	for (uint32_t i = 0; i < 200; i++) {
+		char names[64];
+
+		snprintf(names, sizeof(names), "main;start_%u;malloc", i);
+		for (uint32_t k = 0; k < 10; k++)
+			scene_block(profile, names, size, at_s + 0.01 * k, SCENE_S);
+	}
+	scene_blocks(profile, "main;churn;malloc", 64, 8000, 0.01);
+}
+
 /* As one of 200 it is not sure enough, as all that remains it is: a place is no caller of itself.
  */
 UNIT_TEST(a_place_is_not_its_own_caller)
@@ -170,139 +151,7 @@ UNIT_TEST(a_warm_up_hides_no_place)
 	CHECK_EQ(answer.row_count, 1);
 	CHECK_STR(scene_function(&answer, 0), "leak_here");
 	CHECK(trend_is_growth(answer.row[0].trend.verdict));
-	CHECK(is_near(answer.slope, 64 * KIB * FEW / SCENE_S, 0.1));
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-UNIT_TEST(what_takes_the_place_of_older_blocks_is_no_leak)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, cache_stack, SIZE, COUNT);
-	scene_old_freed(&profile, SIZE, COUNT);
-	struct answer answer = only_row(&profile, TREND_REPLACES);
-	CHECK_STR(scene_function(&answer, 0), "fill_cache");
-	CHECK(answer.slope == 0 && answer.explained < 0);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-/* A free of another size makes no room for it, nor do few frees. */
-UNIT_TEST(only_frees_of_its_sizes_take_from_growth)
-{
-	for (int other = 0; other < 2; other++) {
-		struct profile profile = scene_open();
-
-		scene_leak(&profile, leak_stack, SIZE, COUNT);
-		if (other)
-			scene_old_freed(&profile, 4 * SIZE, COUNT);
-		else
-			scene_old_freed(&profile, SIZE, COUNT / 10);
-		struct answer answer = only_row(&profile, TREND_GROWS);
-		answer_close(&answer);
-		profile_close(&profile);
-	}
-}
-
-UNIT_TEST(what_grows_while_the_process_does_not_is_no_leak)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, cache_stack, SIZE, COUNT);
-	scene_process(&profile, 0);
-	struct answer answer = only_row(&profile, TREND_REPLACES);
-	CHECK(answer.process.is_known && answer.process.slope == 0);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-UNIT_TEST(a_leak_beside_a_full_cache_still_grows)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, cache_stack, 4 * SIZE, COUNT);
-	scene_old_freed(&profile, 4 * SIZE, COUNT);
-	scene_leak(&profile, leak_stack, SIZE, COUNT);
-	scene_process(&profile, 0); /* knows less than the frees, which are of each size */
-	struct answer answer = scene_answer(&profile);
-	CHECK_EQ(answer.verdict, TREND_GROWS);
-	CHECK_EQ(answer.row_count, 2);
-	CHECK_EQ(answer.growing, 1);
-	CHECK_STR(scene_function(&answer, 0), "leak_here");
-	CHECK_EQ(answer.row[0].trend.verdict, TREND_GROWS);
-	CHECK_STR(scene_function(&answer, 1), "fill_cache");
-	CHECK_EQ(answer.row[1].trend.verdict, TREND_REPLACES);
-	CHECK(answer.slope == answer.row[0].trend.slope);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-/* Objects of one size in the place of others of another size: frees of its size show nothing. */
-UNIT_TEST(what_replaces_blocks_of_another_size_is_no_leak)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, leak_stack, SIZE, COUNT);
-	scene_old_freed(&profile, 4 * SIZE, COUNT / 4);
-	scene_process(&profile, 0);
-	struct answer answer = only_row(&profile, TREND_REPLACES);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-/* More than the process had cannot have been freed: the count is wrong. */
-UNIT_TEST(impossible_counts_of_frees_decide_nothing)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, leak_stack, SIZE, COUNT);
-	scene_old_freed(&profile, SIZE, 20 * COUNT);
-	scene_process(&profile, SIZE * COUNT);
-	profile.meta.memory.anonymous_begin = 100u * MIB;
-	struct answer answer = scene_answer(&profile);
-	CHECK_EQ(answer.row_count, 1);
-	CHECK_EQ(answer.row[0].trend.verdict, TREND_REPLACES);
-	answer_close(&answer);
-	profile.meta.memory.anonymous_begin = 10u * MIB;
-	answer = only_row(&profile, TREND_GROWS);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-/* Two places that grow by 1.6 MB each, and a process that grows by as much once. */
-UNIT_TEST(places_that_grow_more_than_the_process_are_undecided)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, leak_stack, SIZE, COUNT);
-	scene_leak(&profile, cache_stack, SIZE, COUNT);
-	scene_process(&profile, SIZE * COUNT);
-	struct answer answer = scene_answer(&profile);
-	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
-	CHECK_EQ(answer.growing, 0);
-	CHECK_EQ(answer.row_count, 2);
-	answer_close(&answer);
-	/* what frees confirm remains */
-	scene_old_freed(&profile, SIZE, COUNT);
-	answer = scene_answer(&profile);
-	CHECK_EQ(answer.verdict, TREND_GROWS);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-/* One that leaks may be among those that replace older blocks, if the process grows. */
-UNIT_TEST(a_process_that_grows_while_blocks_are_replaced_is_undecided)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, cache_stack, 10 * SIZE, COUNT);
-	scene_old_freed(&profile, 10 * SIZE, COUNT - 15);
-	scene_process(&profile, 150.0 * SIZE);
-	struct answer answer = scene_answer(&profile);
-	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
-	CHECK_EQ(answer.row[0].trend.verdict, TREND_REPLACES);
-	CHECK(answer.more_ns > 0);
+	CHECK(scene_is_near(answer.slope, 64 * KIB * FEW / SCENE_S, 0.1));
 	answer_close(&answer);
 	profile_close(&profile);
 }
@@ -319,55 +168,6 @@ UNIT_TEST(a_claim_is_no_smaller_than_what_is_held)
 	CHECK(answer.claimed <= 6 * SIZE / SCENE_S);
 	answer_close(&answer);
 	profile_close(&profile);
-}
-
-UNIT_TEST(growth_that_the_process_would_not_show_is_undecided)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, leak_stack, KIB, 64);
-	scene_process(&profile, 0);
-	struct answer answer = only_row(&profile, TREND_TOO_FEW);
-	CHECK_STR(scene_function(&answer, 0), "leak_here");
-	/* 64 KiB of the 256 KiB that show */
-	CHECK(is_near(answer.more_ns, 3 * SCENE_S * SCENE_NS_PER_S, 0.05));
-	CHECK(answer.more_ns == answer.row[0].trend.more_ns);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-UNIT_TEST(frees_confirm_growth_that_the_process_would_not_show)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, leak_stack, KIB, 64);
-	scene_process(&profile, 0);
-	scene_old_freed(&profile, 4 * KIB, 4);
-	struct answer answer = only_row(&profile, TREND_GROWS);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
-/*
- * One sample in 64 KiB: of 16 KiB blocks one in five is a sample, and as many more of the session
- * were freed as samples say. If these are most of what was freed, nothing follows from that.
- */
-UNIT_TEST(frees_of_the_session_are_not_taken_for_older_ones)
-{
-	for (int churns = 0; churns < 2; churns++) {
-		struct profile profile = scene_open();
-
-		profile.meta.interval = 64 * KIB;
-		scene_leak(&profile, leak_stack, SIZE, 100);
-		/* 100 samples stand for 452 blocks, of which 352 were no samples */
-		if (churns)
-			scene_blocks(&profile, "main;churn;malloc", SIZE, 100, 0.1);
-		scene_old_freed(&profile, SIZE, churns ? 690 : 452);
-		struct answer answer = only_row(&profile, churns ? TREND_GROWS : TREND_REPLACES);
-		CHECK_STR(scene_function(&answer, 0), "leak_here");
-		answer_close(&answer);
-		profile_close(&profile);
-	}
 }
 
 UNIT_TEST(nothing_grows)
@@ -418,55 +218,13 @@ UNIT_TEST(caveats_withhold_the_answer)
 	profile_close(&profile);
 }
 
-UNIT_TEST(the_explained_share_is_of_the_process)
-{
-	static const double times[] = {1, 2, 4};
-
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		struct profile profile = scene_open();
-
-		scene_leak(&profile, leak_stack, SIZE, COUNT);
-		scene_process(&profile, times[i] * SIZE * COUNT);
-		struct answer answer = only_row(&profile, TREND_GROWS);
-		CHECK(is_near(answer.explained, 1 / times[i], 0.05));
-		CHECK(is_near(answer.process.bytes, times[i] * SIZE * COUNT, 0.01));
-		answer_close(&answer);
-		profile_close(&profile);
-	}
-}
-
-/* Where nothing says how the process grew, no share is stated. */
-UNIT_TEST(the_explained_share_is_not_guessed)
-{
-	struct profile profile = scene_open();
-
-	scene_leak(&profile, leak_stack, SIZE, COUNT);
-	struct answer answer = only_row(&profile, TREND_GROWS);
-	CHECK(!answer.process.is_known && answer.explained < 0);
-	answer_close(&answer);
-	scene_process(&profile, 4 * MIB);
-	for (uint32_t i = 0; i < profile.meta.moment_count; i++)
-		profile.meta.moment[i].anonymous = 0;
-	answer = only_row(&profile, TREND_GROWS);
-	CHECK(!answer.process.is_known && answer.explained < 0);
-	answer_close(&answer);
-	/* less than the steps in which memory grows */
-	profile.meta.moment_count = 0;
-	scene_process(&profile, 100 * KIB);
-	scene_old_freed(&profile, 4 * SIZE, 1);
-	answer = only_row(&profile, TREND_GROWS);
-	CHECK(answer.process.is_known && answer.process.slope > 0 && answer.explained < 0);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
 /* The more places could have grown by chance, the more a single one must show. */
 UNIT_TEST(the_level_is_divided_among_the_groups)
 {
 	struct profile profile = scene_open();
 
 	scene_leak(&profile, leak_stack, 64 * KIB, FEW);
-	struct answer answer = only_row(&profile, TREND_GROWS);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
 	answer_close(&answer);
 	add_many_steady(&profile, 64 * KIB, 12);
 	answer = scene_answer(&profile);
@@ -492,7 +250,8 @@ UNIT_TEST(rows_are_the_fastest_of_those_that_grow)
 	CHECK_EQ(answer.growing, ANSWER_ROWS + 2);
 	CHECK_STR(scene_function(&answer, 0), "leak_7");
 	CHECK_STR(scene_function(&answer, ANSWER_ROWS - 1), "leak_3");
-	CHECK(is_near(answer.slope, (1 + 2 + 3 + 4 + 5 + 6 + 7) * SIZE * COUNT / SCENE_S, 0.02));
+	CHECK(scene_is_near(answer.slope, (1 + 2 + 3 + 4 + 5 + 6 + 7) * SIZE * COUNT / SCENE_S,
+			    0.02));
 	answer_close(&answer);
 	profile_close(&profile);
 }
@@ -510,25 +269,6 @@ UNIT_TEST(a_profile_without_a_window_has_no_answer)
 	profile_close(&profile);
 }
 
-/* Files and shared memory count towards what is resident, and are no growth of the heap. */
-UNIT_TEST(what_is_resident_and_not_anonymous_is_told_apart)
-{
-	struct profile profile = scene_open();
-
-	for (uint32_t s = 0; s <= (uint32_t)SCENE_S; s++)
-		profile_add_moment(
-			&profile.meta,
-			&(struct profile_moment){.time_ns = (uint64_t)(s * SCENE_NS_PER_S) + 1,
-						 .anonymous = 100u * MIB,
-						 .resident = (uint64_t)(110 + s) * MIB});
-	struct answer answer = scene_answer(&profile);
-	CHECK(answer.process.is_known);
-	CHECK(answer.process.bytes == 0);
-	CHECK(answer.process.other_bytes == SCENE_S * MIB);
-	answer_close(&answer);
-	profile_close(&profile);
-}
-
 /* Places that leak next to nothing beside one that leaks much are neither counted nor shown. */
 UNIT_TEST(what_grows_by_next_to_nothing_is_left_out)
 {
@@ -537,7 +277,7 @@ UNIT_TEST(what_grows_by_next_to_nothing_is_left_out)
 	scene_leak(&profile, leak_stack, SIZE, COUNT);
 	scene_leak(&profile, "main;serve;note;malloc", 8, COUNT);
 	scene_old_freed(&profile, 100, 1); /* all frees are known */
-	struct answer answer = only_row(&profile, TREND_GROWS);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
 	CHECK_STR(scene_function(&answer, 0), "leak_here");
 	answer_close(&answer);
 	scene_leak(&profile, "main;serve;remember;malloc", SIZE / 50, COUNT);

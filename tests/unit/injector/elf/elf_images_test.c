@@ -662,6 +662,35 @@ UNIT_TEST(a_look_follows_dlopen_and_dlclose_and_dlmopen)
 	own_close(&own);
 }
 
+/* Another plugin at the same addresses. What lies behind its name is not the linker's. */
+UNIT_TEST(fingerprint_and_look_follow_the_names)
+{
+	struct own own = own_open();
+	static struct r_debug debug = {.r_version = 1, .r_state = RT_CONSISTENT};
+	static char name[] = "/opt/one.so\0 other data";
+	static struct link_map link = {.l_name = name};
+	struct look look = {0};
+	uint64_t one, two;
+
+	own.memory.witness = getauxval(AT_RANDOM);
+	debug.r_map = &link;
+	look_begin(&look);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), &look, &one), 0);
+	CHECK_EQ(look_again(&look, &own.memory), 0);
+	name[sizeof("/opt/one.so")] = '!';
+	CHECK_EQ(look_again(&look, &own.memory), 0);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &two), 0);
+	CHECK_EQ(one, two);
+	name[5] = 'a';
+	CHECK_EQ(look_again(&look, &own.memory), -EAGAIN);
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &two), 0);
+	CHECK(one != two);
+	link.l_name = (char *)8; /* of a hostile program */
+	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &two), 0);
+	look_close(&look);
+	own_close(&own);
+}
+
 UNIT_TEST(link_map_that_is_nonsense)
 {
 	struct own own = own_open();
