@@ -5,7 +5,8 @@
  *   elf_images.h       all of them: start here; elf_image.h: one, its file, symbols, relocations
  *   link_map.h         the dynamic linker's list of them, read from outside
  *   elf_dynamic.h      the dynamic section, of memory or of a file
- *   elf_segment.h      the bytes of a segment
+ *   elf_symbols.h      all functions by name, also those that are not exported
+ *   elf_segment.h      the bytes of a segment; elf_section.h: a section by its name
  *   glibc_version.h    which glibc release it is
  *
  * Uses target/ and libelf. Opens files by way of the target's own mappings, so that they are the

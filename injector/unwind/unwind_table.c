@@ -17,6 +17,7 @@
 
 #include "cfi.h"
 #include "derived_rows.h"
+#include "elf_section.h"
 #include "elf_segment.h"
 #include "unwind_row.h"
 
@@ -48,21 +49,9 @@ static uint64_t address_by_header(Elf *elf)
 
 static uint64_t address_by_name(Elf *elf)
 {
-	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return 0;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-
-		if (name && strcmp(name, ".eh_frame") == 0)
-			return header.sh_addr;
-	}
-	return 0;
+	return elf_section_find(elf, ".eh_frame", &header) ? header.sh_addr : 0;
 }
 
 /*
