@@ -40,13 +40,15 @@ static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
 
 static const struct command commands[] = {
-	{"check", run_check, "PID [--json]",
+	{"check", run_check, "PID [--json] [-v]",
 	 "tell whether attach will work, without touching the process",
 	 "Prints the facts about the process, or the reason why it cannot be attached to and the "
 	 "remedy.\n"
 	 "\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) "
-	 "has its members\n"},
+	 "has its members\n"
+	 "  -v, --verbose          each function of the allocators: whether it is hooked, how, and "
+	 "if not, why\n"},
 	{"attach", run_attach,
 	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] "
 	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--loader "
@@ -176,16 +178,23 @@ static int parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
 	return parse_pid(argv[0], argv[first], out_pid);
 }
 
+struct check_options {
+	bool json, in_detail;
+};
+
 /* Parses options anywhere among the arguments, and the pid as the only other argument. */
-static int parse_check(int argc, char **argv, bool *out_json, pid_t *out_pid)
+static int parse_check(int argc, char **argv, struct check_options *out, pid_t *out_pid)
 {
 	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+						     {"verbose", no_argument, NULL, 'v'},
 						     {NULL, 0, NULL, 0}};
 	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, "", long_options, NULL)) != -1;
-	     *out_json = true)
-		if (option != 'j')
+	for (int option; (option = getopt_long(argc, argv, "v", long_options, NULL)) != -1;) {
+		if (option != 'j' && option != 'v')
 			return usage_error("check", "unknown option", argv[optind - 1]);
+		out->json |= option == 'j';
+		out->in_detail |= option == 'v';
+	}
 	return parse_only_pid(argc, argv, optind, out_pid);
 }
 
@@ -193,8 +202,8 @@ static int run_check(int argc, char **argv)
 {
 	static struct preflight preflight;
 	pid_t pid;
-	bool json = false;
-	int exit_code = parse_check(argc, argv, &json, &pid);
+	struct check_options options = {0};
+	int exit_code = parse_check(argc, argv, &options, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	int err = preflight_run(pid, NULL, &preflight, NULL);
@@ -203,11 +212,11 @@ static int run_check(int argc, char **argv)
 			strerror(-err));
 		return HI_EXIT_FAILED;
 	}
-	if (json)
+	if (options.json)
 		preflight_print_json(stdout, &preflight);
 	else if (preflight.verdict == PREFLIGHT_OK)
-		preflight_print(stdout, &preflight);
-	if (json || preflight.verdict == PREFLIGHT_OK)
+		preflight_print(stdout, &preflight, options.in_detail);
+	if (options.json || preflight.verdict == PREFLIGHT_OK)
 		return preflight.verdict == PREFLIGHT_OK ? HI_EXIT_OK : HI_EXIT_REFUSED;
 	char line[512];
 	preflight_explain(&preflight, line, sizeof(line));

@@ -154,13 +154,8 @@ int session_begin(struct session *session)
 	if (err)
 		return refusal_explain(&session->preflight, attachment, session->options->loader,
 				       err);
-	/*
-	 * malloc could not be hooked at its entry, although preflight may have taken that for
-	 * possible
-	 */
-	if (!attachment->entries.entry[HI_FN_MALLOC].at)
-		unhooked_find(&attachment->images, &attachment->allocator, 0,
-			      &session->preflight.unhooked);
+	/* some functions may not have been hooked although preflight took that for possible */
+	unhooked_find(&attachment->allocators, &attachment->entries, &session->preflight.unhooked);
 	err = pump_open(&session->pump, &session->sink.out, &attachment->memory,
 			&attachment->images, attachment->pid);
 	session->pump.broker = sink_broker(&session->sink);

@@ -12,7 +12,7 @@
  * way.
  *
  *   part     mapping                      after fork    writer
- *   control  first page r-- private,      kept          injector; the payload only adds to
+ *   control  first pages r-- private,     kept          injector; the payload only adds to
  *            other pages rw- shared                     `counters`
  *   rings    rw- shared                   kept          payload reserves and commits; injector
  *                                                       clears and advances
@@ -20,7 +20,7 @@
  *                                                       the limit
  *   tables   r-- shared                   kept          injector, through its own mapping of the
  *                                                       memfd
- *   relays   rw- shared; those in use     kept          nobody
+ *   near     rw- shared; those in use     kept          nobody
  *            r-x private, each elsewhere
  *   state    rw- private anonymous        first page    payload; injector before arming
  *                                         kept, the
@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 14u
+#define HI_WIRE_VERSION 15u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
 
@@ -82,12 +82,12 @@
 
 /* size of the exit of an entry, the jump to its function; hi_gate_<class>_exit in the image */
 #define HI_GATE_EXIT_BYTES HI_ARCH_GATE_EXIT_BYTES
-#define HI_NESTED_FROM_MAX 2u
+#define HI_NESTED_FROM_MAX 4u
 /* bytes from one entry to the next, and from one set of words to the next */
 #define HI_GATE_STRIDE 192u
 /* bytes of code; the words follow directly and take as many bytes */
-#define HI_GATE_BYTES (3u * HI_PAGE_BYTES)
-/* 64: one per hooked function; the functions of a second allocator are not hooked */
+#define HI_GATE_BYTES (6u * HI_PAGE_BYTES)
+/* 128: one per hooked function of each allocator */
 #define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE)
 
 /*
@@ -143,23 +143,23 @@ struct hi_gate_words {
 		uint64_t lo, hi;
 	} nested_from[HI_NESTED_FROM_MAX]; /* 88; unused elements are 0 */
 	/*
-	 * 120: address to which an original that a hook calls returns; 0 = to the payload. See
+	 * 152: address to which an original that a hook calls returns; 0 = to the payload. See
 	 * struct hi_control
 	 */
 	uint64_t return_gadget;
 	/*
-	 * 128: throwing operator new only: address through which malloc, or memalign, is called, if
+	 * 160: throwing operator new only: address through which malloc, or memalign, is called, if
 	 * its blocks are the same; 0 = they may differ
 	 */
 	uint64_t plain;
-	/* 136: address of the word that holds the C++ library's new-handler; 0 = not known */
+	/* 168: address of the word that holds the C++ library's new-handler; 0 = not known */
 	uint64_t new_handler;
 	/*
-	 * 144: usable_size, if it may also be called by a thread that is about to free the block; 0
+	 * 176: usable_size, if it may also be called by a thread that is about to free the block; 0
 	 * = it may not
 	 */
 	uint64_t freed_size;
-	uint64_t reserved[5];
+	uint64_t number; /* 184: of the hook, as the injector numbers them */
 };
 #define HI_GATE_RESTORE (HI_GATE_ENTRIES - 1u) /* the last entry, see restore_at */
 _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE,
@@ -693,7 +693,7 @@ struct hi_journal_entry {
 _Static_assert(sizeof(struct hi_journal_entry) == 40, "journal entry");
 
 /* One word (8 bytes) of a function's first instruction, or of the padding before it. */
-#define HI_CODE_WORDS_MAX 128u
+#define HI_CODE_WORDS_MAX 384u
 struct hi_code_word {
 	uint64_t at; /* address in the target; lies in `code` of the control block */
 	/*
@@ -791,10 +791,12 @@ static inline uint32_t hi_size_class(uint64_t bytes)
 	return size_class < HI_SIZE_CLASSES ? size_class : HI_SIZE_CLASSES - 1;
 }
 
-#define HI_CODE_RANGES_MAX 4u
+/* bytes of the control block that are private to each process, and that nothing in it can write */
+#define HI_PRIVATE_BYTES (3u * HI_PAGE_BYTES)
+#define HI_CODE_RANGES_MAX 8u
 #define HI_CODE_BYTES_MAX (4u << 20) /* bytes of all ranges together */
-/* pages with one jump each: a function's entry leads there if it cannot reach the gate directly */
-#define HI_RELAYS_MAX 16u
+/* pages near functions that cannot reach the gate directly */
+#define HI_NEAR_PAGES_MAX 20u
 
 struct hi_control {
 	uint64_t magic;      /* HI_WIRE_MAGIC, stored last by the injector */
@@ -807,7 +809,7 @@ struct hi_control {
 	uint32_t reserved_id;
 	uint64_t arena; /* base address in the target, 0 until known */
 	uint64_t arena_size;
-	struct hi_part ring, stacks, tables, relays, state, stage, image, gate, words;
+	struct hi_part ring, stacks, tables, near, state, stage, image, gate, words;
 	/* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_base;
 	uint64_t payload_size;
@@ -829,10 +831,10 @@ struct hi_control {
 	uint32_t has_slots;
 	uint32_t reserved;
 	/*
-	 * For each page of `relays` that is mapped a second time at the address where it is needed:
-	 * the address of its jump; 0 = none. Stored before the page is mapped there.
+	 * For each page of `near` that is mapped a second time at the address where it is needed:
+	 * that address; 0 = none. Stored before the page is mapped there.
 	 */
-	uint64_t relay[HI_RELAYS_MAX];
+	uint64_t near_page[HI_NEAR_PAGES_MAX];
 	/*
 	 * Code of the target that a copy replaces while functions are hooked at their entries:
 	 * address and size in bytes, whole pages, 0 = none.
@@ -854,12 +856,11 @@ struct hi_control {
 	 * The words of `code` that differ in its replacement. The list is complete before the code
 	 * is replaced.
 	 */
-	uint64_t code_functions; /* one bit for each enum hi_function to which the words belong */
 	uint32_t code_word_count;
-	uint32_t reserved_code;
+	uint32_t code_functions; /* number of functions to which the words belong */
 	struct hi_code_word code_word[HI_CODE_WORDS_MAX];
 	/*
-	 * All fields above are on the private page, and no hook touches them. The injector writes
+	 * All fields above are on the private pages, and no hook touches them. The injector writes
 	 * them through /proc/PID/mem, because the arena's file is shared with all children that the
 	 * target has forked since, and some of those may have fewer rights.
 	 */
@@ -891,7 +892,7 @@ struct hi_control {
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
 	struct hi_journal_entry journal[HI_JOURNAL_CAPACITY] __attribute__((aligned(64)));
 };
-_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PAGE_BYTES, "one page is private");
+_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PRIVATE_BYTES, "these are private");
 /* Size of the control part of the arena, in whole pages. */
 #define HI_CONTROL_BYTES \
 	((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)

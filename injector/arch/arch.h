@@ -50,6 +50,7 @@
  *   ARCH_SHORT_JUMP_BYTES    size of a jump that reaches ARCH_SHORT_JUMP_REACH bytes, counted from
  *   ARCH_SHORT_JUMP_REACH    its start, in either direction
  *   ARCH_JUMP_BYTES          size of a jump that reaches the gate or a relay
+ *   ARCH_FAR_JUMP_BYTES      see arch_make_far_jump
  *   ARCH_ENTRY_MAX           code that suffices to examine the first instruction of a function
  *   ARCH_EXIT_BYTES          see arch_make_exit
  */
@@ -296,6 +297,8 @@ bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at
 		    uint8_t out[ARCH_EXIT_BYTES]);
 /* Makes a jump of `size` bytes, one of the two sizes above. False: `to` is too far away. */
 bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
+/* Makes a jump that reaches any address. It changes no register. */
+void arch_make_far_jump(uint8_t out[ARCH_FAR_JUMP_BYTES], uint64_t to);
 /*
  * The targets [out_lo, out_hi) of a jump of ARCH_JUMP_BYTES at pc of which only the first `size`
  * bytes are written; the remaining bytes are those of code. False: there is no such target.

@@ -105,8 +105,8 @@ remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, 
  */
 void arena_layout(const struct arena_plan *plan, struct hi_control *control);
 /*
- * Writes the first page of control, which only the injector may write, to the target's private copy
- * of that page.
+ * Writes the first pages of control, which only the injector may write, to the target's private
+ * copy of these pages.
  */
 must_check int arena_note(const struct hi_control *control, const struct memory *memory);
 /* Bytes of each ring, a power of two. */
@@ -115,18 +115,19 @@ uint64_t arena_ring_capacity(const struct hi_control *control);
 /* The contents of the gate: templates, and the functions that its entries lead to. */
 struct arena_code {
 	const struct payload_image *payload;
-	const struct allocator *allocator;
+	const struct allocators *allocators;
 	/*
-	 * functions hooked at their entries; arena_map drops those from which no jump reaches the
+	 * functions hooked at their entries; arena_map drops those from which no way leads to the
 	 * arena
 	 */
 	struct entries *entries;
-	remote_addr hint; /* where the arena should lie, 0 = anywhere */
+	const struct maps *maps; /* of the target, a moment ago */
+	remote_addr hint;        /* where the arena should lie, 0 = anywhere */
 };
 
 /*
  * Creates the memfd in the target, fills it from outside, and maps it part by part. The gate has
- * one entry for each function that the allocator defines and the payload can hook, bypassed (hook
+ * one entry for each function that the allocators define and the payload can hook, bypassed (hook
  * == original). `layout` has been through arena_layout and carries whatever else the control block
  * must say before anything exists. On failure everything is undone (the remote is still open).
  * -ENOBUFS: the target locks what it maps, and may lock no more.
@@ -163,7 +164,7 @@ void arena_close(struct arena *arena);
 
 /* out_entry[f] = address of the gate entry of function f, 0 = none. */
 must_check int arena_gate_entries(const struct hi_control *control, const struct memory *memory,
-				  remote_addr out_entry[HI_FUNCTION_COUNT]);
+				  remote_addr out_entry[HOOKS_MAX]);
 /*
  * Is the arena at `base` one that the process inherited from its parent by fork? Reads memory that
  * other processes may have written to.
@@ -203,21 +204,6 @@ static inline unsigned arena_gate_count(const struct hi_control *control)
 static inline remote_addr arena_state(const struct hi_control *control)
 {
 	return control->arena + control->state.offset;
-}
-
-/* The page of a relay. Several may lie in one: the number of the first relay in that page. */
-static inline remote_addr arena_relay_page(remote_addr relay)
-{
-	return relay / HI_PAGE_BYTES * HI_PAGE_BYTES;
-}
-static inline unsigned arena_relay_first(const struct hi_control *control, remote_addr relay)
-{
-	unsigned number = 0;
-	while (number < HI_RELAYS_MAX &&
-	       (!control->relay[number] ||
-		arena_relay_page(control->relay[number]) != arena_relay_page(relay)))
-		number++;
-	return number;
 }
 
 /* Offsets of the head and the tables from the start of the state. */

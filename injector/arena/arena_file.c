@@ -50,10 +50,10 @@ static int put(const struct arena *arena, const void *bytes, size_t size, uint64
 uint8_t *arena_file_kept(const struct arena *arena, uint64_t offset)
 {
 	const struct hi_control *control = arena->control;
-	if (offset - control->relays.offset < control->relays.size)
-		return arena->kept + (offset - control->relays.offset);
+	if (offset - control->near.offset < control->near.size)
+		return arena->kept + (offset - control->near.offset);
 	if (offset - control->image.offset < control->arena_size - control->image.offset)
-		return arena->kept + control->relays.size + (offset - control->image.offset);
+		return arena->kept + control->near.size + (offset - control->image.offset);
 	return NULL;
 }
 
@@ -84,7 +84,7 @@ int arena_file_fill(struct arena *arena, const struct hi_control *layout,
 		    const struct payload_image *payload)
 {
 	arena->control = arena_control_new();
-	arena->kept = calloc(1, layout->relays.size + (layout->arena_size - layout->image.offset));
+	arena->kept = calloc(1, layout->near.size + (layout->arena_size - layout->image.offset));
 	if (!arena->control || !arena->kept)
 		return -ENOMEM;
 	memcpy(arena->control, layout, offsetof(struct hi_control, counters));

@@ -17,20 +17,30 @@
  * Writes only what has changed: each word may have to be written through a stopped thread
  * (force_write.h). It writes at least one word, so that the page becomes the target's own.
  */
-int arena_note(const struct hi_control *control, const struct memory *memory)
+static int note_page(const struct hi_control *control, const struct memory *memory, size_t offset)
 {
 	uint64_t now[HI_PAGE_BYTES / sizeof(uint64_t)], wanted[HI_PAGE_BYTES / sizeof(uint64_t)];
+	const remote_addr page = control->arena + offset;
 	size_t first = 0, end = sizeof(now) / sizeof(*now);
-	const int err = memory_read(memory, control->arena, now, sizeof(now));
+	const int err = memory_read(memory, page, now, sizeof(now));
 	if (err)
 		return err;
-	memcpy(wanted, control, sizeof(wanted));
+	memcpy(wanted, (const uint8_t *)control + offset, sizeof(wanted));
 	while (end > 1 && now[end - 1] == wanted[end - 1])
 		end--;
 	while (first + 1 < end && now[first] == wanted[first])
 		first++;
-	return memory_write(memory, control->arena + first * sizeof(*now), wanted + first,
+	return memory_write(memory, page + first * sizeof(*now), wanted + first,
 			    (end - first) * sizeof(*now));
+}
+
+/* The first page is written last: it says how much of the others is to be believed. */
+int arena_note(const struct hi_control *control, const struct memory *memory)
+{
+	int err = 0;
+	for (size_t end = HI_PRIVATE_BYTES; end && !err; end -= HI_PAGE_BYTES)
+		err = note_page(control, memory, end - HI_PAGE_BYTES);
+	return err;
 }
 
 /* Sets the first occupancy bytes. With 255 every free is treated as one of a sample, for good. */
@@ -118,16 +128,16 @@ bool arena_is_inherited(remote_addr base, const struct memory *memory)
 }
 
 int arena_gate_entries(const struct hi_control *control, const struct memory *memory,
-		       remote_addr out_entry[HI_FUNCTION_COUNT])
+		       remote_addr out_entry[HOOKS_MAX])
 {
-	remote_addr found[HI_FUNCTION_COUNT] = {0};
+	remote_addr found[HOOKS_MAX] = {0};
 	for (unsigned entry = 0; entry < arena_gate_count(control); entry++) {
 		struct hi_gate_words words;
 		int err = memory_read(memory, arena_words(control, entry), &words, sizeof(words));
 		if (err)
 			return err;
-		if (words.function < HI_FUNCTION_COUNT)
-			found[words.function] =
+		if (words.number < HOOKS_MAX)
+			found[words.number] =
 				arena_gate(control) + (uint64_t)entry * HI_GATE_STRIDE;
 	}
 	memcpy(out_entry, found, sizeof(found));

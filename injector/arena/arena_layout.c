@@ -171,7 +171,9 @@ remote_addr arena_find(const struct maps *maps)
 }
 
 #define HOLE_MARGIN (1ull << 20) /* kept free on both sides: the mappings there may grow */
-#define HOLE_REACH (1ull << 30)  /* half the reach of a jump; the arena itself takes some */
+/* the kernel lets no program map anything below, by default (vm.mmap_min_addr is 64 KB) */
+#define LOWEST (1ull << 20)
+#define HOLE_REACH (1ull << 30) /* half the reach of a jump; the arena itself takes some */
 /*
  * kept free below the main stack, which grows down. The kernel maps nothing there by itself, so
  * that often no other hole is near
@@ -189,13 +191,23 @@ static bool hole_after(const struct maps *maps, size_t i, remote_addr *out_lo, r
 	       *out_hi < above->lo && *out_lo < *out_hi;
 }
 
+/* The hole below the first mapping, which is the program's, unless that lies elsewhere. */
+static bool first_hole(const struct maps *maps, remote_addr *out_lo, remote_addr *out_hi)
+{
+	*out_lo = LOWEST;
+	*out_hi = maps->count ? maps->mapping[0].lo - HOLE_MARGIN : 0;
+	return *out_hi < UINT64_MAX - HOLE_MARGIN && *out_lo < *out_hi;
+}
+
 remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi)
 {
 	remote_addr best = 0;
 	uint64_t least = HOLE_REACH;
-	for (size_t i = 0; i + 1 < maps->count; i++) {
+	for (size_t i = 0; i < maps->count; i++) {
 		remote_addr from, to;
-		if (!hole_after(maps, i, &from, &to) || to - from < size)
+		const bool is_hole =
+			i ? hole_after(maps, i - 1, &from, &to) : first_hole(maps, &from, &to);
+		if (!is_hole || to - from < size)
 			continue;
 		const bool is_below = to <= lo;
 		const uint64_t distance = is_below     ? lo - to
@@ -239,7 +251,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 		    (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(interval));
 	end = place(&control->stacks, end, stacks_bytes(interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
-	end = place(&control->relays, end, (uint64_t)HI_RELAYS_MAX * HI_PAGE_BYTES);
+	end = place(&control->near, end, (uint64_t)HI_NEAR_PAGES_MAX * HI_PAGE_BYTES);
 	end = place(&control->state, end, arena_state_layout(control).size);
 	end = place(&control->stage, end, HI_CODE_BYTES_MAX);
 	end = place(&control->image, end, plan->image_bytes);

@@ -22,6 +22,7 @@
 #include "fault.h"
 #include "gate_code.h"
 #include "kernel_flags.h"
+#include "near_pages.h"
 #include "target_memfd.h"
 
 /* the stacks part is allocated in so many steps, each when the last one is half full */
@@ -38,73 +39,12 @@ static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int prot
 }
 
 /*
- * Maps one page, where nothing may be mapped yet. Its contents come later: no thread jumps there
- * before the function's entry is written.
- */
-static int map_relay(const struct arena *arena, struct remote *remote, unsigned number)
-{
-	const struct hi_control *control = arena->control;
-	const remote_addr page = arena_relay_page(control->relay[number]);
-	const uint64_t offset = control->relays.offset + (uint64_t)number * HI_PAGE_BYTES;
-	uint64_t at;
-	if (arena_relay_first(control, page) != number)
-		return 0;
-	const int err =
-		remote_syscall_or_fail(remote, SYS_mmap,
-				       (uint64_t[6]){page, HI_PAGE_BYTES, PROT_READ | PROT_EXEC,
-						     MAP_PRIVATE | MAP_FIXED_NOREPLACE,
-						     (uint64_t)arena->target_fd, offset},
-				       &at);
-	if (err || at == page)
-		return err;
-	/* Linux before 4.17 takes the address as a hint */
-	(void)!remote_syscall_or_fail(remote, SYS_munmap, (uint64_t[6]){at, HI_PAGE_BYTES}, NULL);
-	return -EEXIST;
-}
-
-/* Did the kernel certainly not make the mapping (or is there no relay page left)? */
-static bool is_refusal(int err)
-{
-	return err == -ENOSPC || err == -EEXIST || err == -ENOMEM || err == -EPERM ||
-	       err == -EACCES || err == -EINVAL || err == -EAGAIN;
-}
-
-/* Maps the relays. Functions whose relay's place is taken are left to slots. */
-static int map_relays(struct arena *arena, struct remote *remote, struct entries *entries)
-{
-	struct hi_control *control = arena->control;
-	unsigned number = 0;
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
-		struct entry *entry = &entries->entry[function];
-		if (!entry->at || entry->by != ENTRY_FAR_AWAY)
-			continue;
-		int err = number < HI_RELAYS_MAX ? 0 : -ENOSPC;
-		if (!err) {
-			control->relay[number] = entry->relay;
-			err = arena_note(control, remote->memory);
-		}
-		if (!err)
-			err = map_relay(arena, remote, number);
-		if (!err) {
-			number++;
-			continue;
-		}
-		if (!is_refusal(err)) /* the mapping may have been made all the same */
-			return err;
-		if (number < HI_RELAYS_MAX)
-			control->relay[number] = 0;
-		entries_drop(entries, (enum hi_function)function);
-	}
-	return 0;
-}
-
-/*
  * Compares the mapped control block, as make_private does for other parts, before anything is
  * written there.
  */
 static int check_control(const struct arena *arena, const struct memory *memory)
 {
-	uint8_t mapped[HI_PAGE_BYTES];
+	uint8_t mapped[HI_PRIVATE_BYTES];
 	const struct hi_control *control = arena->shared;
 	return memory_read(memory, arena->control->arena, mapped, sizeof(mapped)) ||
 			       memcmp(mapped, control, sizeof(mapped)) != 0
@@ -145,15 +85,15 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	 * Records for the cleanup of one process must not reach its forked children, nor the other
 	 * way round.
 	 */
-	err = map_fixed(remote, base, HI_PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	err = map_fixed(remote, base, HI_PRIVATE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (!err)
 		err = check_control(arena, remote->memory);
 	if (!err)
 		err = arena_note(control, remote->memory);
 	if (err)
 		return err;
-	gate_code_drop_far(control, remote->memory, code->entries);
-	err = map_relays(arena, remote, code->entries);
+	near_pages_plan(control, remote->memory, code->maps, code->entries);
+	err = near_pages_map(arena, remote, code->entries);
 	if (!err && code_swap_stage(control, remote)) {
 		memset(control->code, 0, sizeof(control->code));
 		entries_drop_all(code->entries);
@@ -222,13 +162,10 @@ static int make_private(const struct arena *arena, const struct memory *memory)
 	const uint64_t from = control->image.offset;
 	int err = make_pages_private(arena, memory, control->arena + from,
 				     control->arena_size - from, from);
-	for (unsigned number = 0; number < HI_RELAYS_MAX && control->relay[number] && !err;
+	for (unsigned number = 0; number < HI_NEAR_PAGES_MAX && control->near_page[number] && !err;
 	     number++)
-		if (arena_relay_first(control, control->relay[number]) == number)
-			err = make_pages_private(
-				arena, memory, arena_relay_page(control->relay[number]),
-				HI_PAGE_BYTES,
-				control->relays.offset + (uint64_t)number * HI_PAGE_BYTES);
+		err = make_pages_private(arena, memory, control->near_page[number], HI_PAGE_BYTES,
+					 control->near.offset + (uint64_t)number * HI_PAGE_BYTES);
 	return err;
 }
 

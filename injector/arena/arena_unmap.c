@@ -60,30 +60,28 @@ static int make_gate_inert(const struct hi_control *control, struct remote *remo
 	return err;
 }
 
-/* Is the mapping at a relay's address this relay's page of our file? Otherwise it is not ours. */
-static bool is_relay(const struct hi_control *control, const struct maps *maps, unsigned number)
+/* Is the mapping at the address of a near page this page of our file? Otherwise it is not ours. */
+static bool is_near_page(const struct hi_control *control, const struct maps *maps, unsigned number)
 {
 	const struct mapping *mapping =
-		control->relay[number] ? maps_find(maps, control->relay[number]) : NULL;
+		control->near_page[number] ? maps_find(maps, control->near_page[number]) : NULL;
 	return mapping && !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) &&
-	       mapping->file_offset == control->relays.offset + (uint64_t)number * HI_PAGE_BYTES &&
+	       mapping->file_offset == control->near.offset + (uint64_t)number * HI_PAGE_BYTES &&
 	       mapping->hi - mapping->lo == HI_PAGE_BYTES;
 }
 
-static int unmap_relays(const struct hi_control *control, struct remote *remote)
+static int unmap_near_pages(const struct hi_control *control, struct remote *remote)
 {
 	struct maps maps = {0};
 	int err = 0;
-	if (!control->relay[0])
+	if (!control->near_page[0])
 		return 0;
 	err = maps_read(remote->tracee.pid, remote->tracee.tid, &maps);
-	for (unsigned number = 0; number < HI_RELAYS_MAX && !err; number++)
-		if (is_relay(control, &maps, number))
+	for (unsigned number = 0; number < HI_NEAR_PAGES_MAX && !err; number++)
+		if (is_near_page(control, &maps, number))
 			err = remote_syscall_or_fail(
 				remote, SYS_munmap,
-				(uint64_t[6]){arena_relay_page(control->relay[number]),
-					      HI_PAGE_BYTES},
-				NULL);
+				(uint64_t[6]){control->near_page[number], HI_PAGE_BYTES}, NULL);
 	maps_close(&maps);
 	return err;
 }
@@ -92,9 +90,9 @@ int arena_unmap(const struct hi_control *control, struct remote *remote,
 		const struct payload_image *payload, bool keep_gate)
 {
 	uint64_t size = control->arena_size;
-	const int relays = unmap_relays(control, remote);
-	if (relays)
-		return relays;
+	const int near_pages = unmap_near_pages(control, remote);
+	if (near_pages)
+		return near_pages;
 	if (keep_gate) {
 		const int err = make_gate_inert(control, remote, payload);
 		if (err)

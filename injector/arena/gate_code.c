@@ -7,79 +7,60 @@
 
 #include "arch.h"
 #include "arena_file.h"
+#include "near_pages.h"
 
 /* One gate entry: which function it serves, and how that is hooked. */
 struct served {
-	enum hi_function function;
+	unsigned hook;
 	enum gate_class class;
 	const struct entry *entry; /* NULL: hooked by slots */
 };
 
-static enum gate_class class_of(enum hi_function function, const struct entries *entries)
+static enum gate_class class_of(unsigned hook, const struct entries *entries)
 {
-	if (entries->nesting[function] == ENTRY_NESTS)
+	const unsigned malloc_hook = hook - hook_function(hook) + HI_FN_MALLOC;
+	if (entries->nesting[hook] == ENTRY_NESTS)
 		return GATE_ALWAYS;
-	return entries->nesting[function] == ENTRY_NULL && entries->entry[HI_FN_MALLOC].at
+	return entries->nesting[hook] == ENTRY_NULL && entries->entry[malloc_hook].at
 		       ? GATE_REALLOC_NULL
-		       : hook_table[function].gate;
+		       : hook_table[hook_function(hook)].gate;
 }
 
-/* The functions that get a gate entry, in the order of the entries. */
+/* The functions that get a gate entry, in the order of the entries: the first allocator's first. */
 static unsigned gate_functions(const struct arena_code *code,
 			       struct served out_served[HI_GATE_ENTRIES])
 {
 	unsigned count = 0;
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && count < HI_GATE_RESTORE;
-	     function++) {
+	for (unsigned hook = 0; hook < HOOKS_MAX && count < HI_GATE_RESTORE; hook++) {
 		const struct entry *entry =
-			code->entries->entry[function].at ? &code->entries->entry[function] : NULL;
-		if (!code->allocator->original[function] || !code->payload->hook[function])
+			code->entries->entry[hook].at ? &code->entries->entry[hook] : NULL;
+		if (!hook_original(code->allocators, hook) ||
+		    !code->payload->hook[hook_function(hook)])
 			continue;
-		if (!entry && entries_have(code->entries, (enum hi_function)function))
+		/* without an entry, only the first allocator has slots */
+		if (!entry && (entries_have(code->entries, hook) || hook >= HI_FUNCTION_COUNT))
 			continue;
-		out_served[count++] =
-			(struct served){(enum hi_function)function,
-					class_of((enum hi_function)function, code->entries), entry};
+		out_served[count++] = (struct served){hook, class_of(hook, code->entries), entry};
 	}
 	return count;
 }
 
-static uint64_t exit_of(const struct hi_control *control, const struct payload_image *payload,
-			const struct served *served, unsigned number)
+static remote_addr gate_entry(const struct hi_control *control, unsigned number)
 {
-	return control->arena + control->gate.offset + (uint64_t)number * HI_GATE_STRIDE +
-	       payload->gate[served->class].exit;
+	return arena_gate(control) + (uint64_t)number * HI_GATE_STRIDE;
 }
 
-/* Can jumps reach from the entry to any place in the gate, and back? */
-static bool is_in_reach(const struct hi_control *control, const struct memory *memory,
-			const struct entry *entry)
+static remote_addr exit_of(const struct hi_control *control, const struct payload_image *payload,
+			   const struct served *served, unsigned number)
 {
-	uint8_t exit[ARCH_EXIT_BYTES];
-	struct entry_word words[ENTRY_WORDS_MAX];
-	size_t used;
-	const remote_addr lo = arena_gate(control), hi = lo + HI_GATE_BYTES - HI_GATE_STRIDE;
-	return arch_make_exit(entry->code, entry->at, lo, exit) &&
-	       arch_make_exit(entry->code, entry->at, hi, exit) &&
-	       !entry_words(entry, lo, memory, words, &used) &&
-	       !entry_words(entry, hi, memory, words, &used) &&
-	       (entry->by != ENTRY_FAR_AWAY ||
-		(arch_make_jump(exit, ARCH_JUMP_BYTES, entry->relay, lo) &&
-		 arch_make_jump(exit, ARCH_JUMP_BYTES, entry->relay, hi)));
-}
-
-void gate_code_drop_far(const struct hi_control *control, const struct memory *memory,
-			struct entries *entries)
-{
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (entries->entry[function].at &&
-		    !is_in_reach(control, memory, &entries->entry[function]))
-			entries_drop(entries, (enum hi_function)function);
+	if (served->entry->cell)
+		return near_pages_exit(served->entry);
+	return gate_entry(control, number) + payload->gate[served->class].exit;
 }
 
 /*
  * Writes an entry's code. If the function is hooked at its entry, that includes the displaced
- * instructions.
+ * instruction, unless that is in an island.
  */
 static int fill_entry(const struct arena *arena, const struct payload_image *payload,
 		      const struct served *served, unsigned number)
@@ -87,41 +68,13 @@ static int fill_entry(const struct arena *arena, const struct payload_image *pay
 	uint8_t code[HI_GATE_STRIDE];
 	const size_t size = payload->gate[served->class].size;
 	memcpy(code, payload->gate[served->class].code, size);
-	if (served->entry && !arch_make_exit(served->entry->code, served->entry->at,
-					     exit_of(arena->control, payload, served, number),
-					     code + payload->gate[served->class].exit))
+	if (served->entry && !served->entry->cell &&
+	    !arch_make_exit(served->entry->code, served->entry->at,
+			    exit_of(arena->control, payload, served, number),
+			    code + payload->gate[served->class].exit))
 		return -ERANGE;
 	return arena_file_put(arena, code, size,
 			      arena->control->gate.offset + (uint64_t)number * HI_GATE_STRIDE);
-}
-
-/* Fills the relay pages: they hold nothing but jumps. */
-static int fill_relays(const struct arena *arena, const struct served *served, unsigned count)
-{
-	const struct hi_control *control = arena->control;
-	int err = 0;
-	for (unsigned number = 0; number < HI_RELAYS_MAX && control->relay[number] && !err;
-	     number++) {
-		uint8_t page[HI_PAGE_BYTES];
-		if (arena_relay_first(control, control->relay[number]) != number)
-			continue;
-		arch_fill(page, sizeof(page));
-		for (unsigned i = 0; i < count && !err; i++) {
-			const struct entry *entry = served[i].entry;
-			if (entry && entry->by == ENTRY_FAR_AWAY &&
-			    arena_relay_page(entry->relay) ==
-				    arena_relay_page(control->relay[number]) &&
-			    !arch_make_jump(page + entry->relay % HI_PAGE_BYTES, ARCH_JUMP_BYTES,
-					    entry->relay,
-					    arena_gate(control) + (uint64_t)i * HI_GATE_STRIDE))
-				err = -ERANGE;
-		}
-		if (!err)
-			err = arena_file_put(arena, page, sizeof(page),
-					     control->relays.offset +
-						     (uint64_t)number * HI_PAGE_BYTES);
-	}
-	return err;
 }
 
 /*
@@ -137,6 +90,17 @@ static remote_addr way_to(const struct arena *arena, const struct arena_code *co
 	return address;
 }
 
+static int fill_near_pages(const struct arena *arena, const struct served *served, unsigned count)
+{
+	struct near_function function[HI_GATE_ENTRIES];
+	size_t used = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (served[i].entry)
+			function[used++] = (struct near_function){served[i].entry,
+								  gate_entry(arena->control, i)};
+	return near_pages_fill(arena, function, used);
+}
+
 int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 {
 	struct hi_control *control = arena->control;
@@ -146,27 +110,27 @@ int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 	const unsigned count = gate_functions(code, served);
 	int err = 0;
 	for (unsigned i = 0; !err && i < count; i++) {
-		const enum hi_function function = served[i].function;
+		const unsigned hook = served[i].hook;
+		const enum hi_function function = hook_function(hook);
+		const struct allocator *allocator = hook_allocator(code->allocators, hook);
 		const remote_addr original =
-			way_to(arena, code, served, count, code->allocator->original[function]);
+			way_to(arena, code, served, count, allocator->original[function]);
 		struct hi_gate_words words = {
 			.original = original,
 			.hook = original,
 			.thread_slots = state + layout.thread_slots,
 			.occupancy = state + layout.occupancy,
 			.state = state,
-			.nothrow = way_to(arena, code, served, count,
-					  code->allocator->nothrow[function]),
-			.plain = way_to(arena, code, served, count,
-					code->allocator->plain[function]),
-			.new_handler = code->allocator->new_handler,
-			.usable_size = code->allocator->usable_size[function],
-			.freed_size = code->allocator->is_asked_at_free
-					      ? code->allocator->usable_size[function]
-					      : 0,
+			.nothrow = way_to(arena, code, served, count, allocator->nothrow[function]),
+			.plain = way_to(arena, code, served, count, allocator->plain[function]),
+			.new_handler = code->allocators->new_handler,
+			.usable_size = allocator->usable_size[function],
+			.freed_size =
+				allocator->is_asked_at_free ? allocator->usable_size[function] : 0,
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,
-			.nests = code->entries->nesting[function] == ENTRY_NESTS,
+			.number = hook,
+			.nests = code->entries->nesting[hook] == ENTRY_NESTS,
 			.return_gadget = control->return_gadget,
 		};
 		for (unsigned from = 0; from < HI_NESTED_FROM_MAX; from++) {
@@ -179,5 +143,5 @@ int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 					     control->words.offset + (uint64_t)i * HI_GATE_STRIDE);
 	}
 	control->gate_count = count;
-	return err ? err : fill_relays(arena, served, count);
+	return err ? err : fill_near_pages(arena, served, count);
 }

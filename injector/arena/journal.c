@@ -152,10 +152,8 @@ int journal_write(const struct journal *journal, const struct journal_plan *plan
 	return err ? err : planned;
 }
 
-_Static_assert(HI_FUNCTION_COUNT <= 64, "a bit for each function");
-
-int journal_plan_code(struct hi_control *control, enum hi_function function, remote_addr at,
-		      uint64_t old_value, uint64_t new_value)
+int journal_plan_code(struct hi_control *control, remote_addr at, uint64_t old_value,
+		      uint64_t new_value)
 {
 	uint32_t i = 0;
 	while (i < control->code_word_count && control->code_word[i].at != at)
@@ -164,13 +162,7 @@ int journal_plan_code(struct hi_control *control, enum hi_function function, rem
 		return -ENOSPC;
 	control->code_word[i] = (struct hi_code_word){at, old_value, new_value};
 	control->code_word_count += i == control->code_word_count;
-	control->code_functions |= 1ull << function;
 	return 0;
-}
-
-size_t journal_functions(const struct hi_control *control)
-{
-	return (size_t)__builtin_popcountll(control->code_functions);
 }
 
 bool journal_code_at(const struct hi_control *control, remote_addr at, uint64_t *out_old_value,

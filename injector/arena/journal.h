@@ -56,10 +56,8 @@ must_check int journal_write(const struct journal *journal, const struct journal
  * no child can write to; arena_note stores that part in the target. There is one entry for each
  * word, which two functions may share. -ENOSPC: no room for more.
  */
-must_check int journal_plan_code(struct hi_control *control, enum hi_function function,
-				 remote_addr at, uint64_t old_value, uint64_t new_value);
-/* The number of functions with changed words of code. */
-size_t journal_functions(const struct hi_control *control);
+must_check int journal_plan_code(struct hi_control *control, remote_addr at, uint64_t old_value,
+				 uint64_t new_value);
 /*
  * The values of a changed word of code before and while it is hooked; false: it is not one of ours.
  */

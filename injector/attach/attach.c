@@ -51,10 +51,11 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 	if (!err && arena_find(&attachment->maps))
 		err = shed_inherited(attachment);
 	if (!err)
-		err = allocator_find(&attachment->images, &attachment->allocator);
+		err = allocators_find(&attachment->images, &attachment->memory,
+				      &attachment->allocators);
 	if (!err) {
-		allocator_find_new_handler(&attachment->images, &attachment->memory,
-					   &attachment->allocator);
+		allocators_find_new_handler(&attachment->images, &attachment->memory,
+					    &attachment->allocators);
 		err = attach_entries_choose(attachment, hook);
 	}
 	if (!err)
@@ -103,12 +104,13 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	};
 	arena_layout(&sizes, layout);
 	/* without sizes of freed blocks, sentinels would only cost */
-	if (!attachment->allocator.is_asked_at_free)
+	if (!attachment->allocators.allocator[0].is_asked_at_free)
 		layout->unsampled_frees.sentinels = 0;
 	if (options->interval > HI_INTERVAL_EXACT || options->adapts ||
-	    !is_c_library(attachment->allocator.image))
+	    !is_c_library(attachment->allocators.allocator[0].image))
 		layout->return_gadget = return_gadget_find(
-			&attachment->images, attachment->allocator.image, &attachment->memory);
+			&attachment->images, attachment->allocators.allocator[0].image,
+			&attachment->memory);
 	const int err = attach_entries_plan(attachment, options->hook, layout);
 	return err ? err : snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
@@ -126,11 +128,12 @@ static int load(void *context)
 {
 	struct attachment *attachment = ((struct load *)context)->attachment;
 	const struct hi_control *layout = ((struct load *)context)->layout;
-	const struct elf_image *image = attachment->allocator.image;
+	const struct elf_image *image = attachment->allocators.allocator[0].image;
 	const struct arena_code code = {
 		.payload = &attachment->payload,
-		.allocator = &attachment->allocator,
+		.allocators = &attachment->allocators,
 		.entries = &attachment->entries,
+		.maps = &attachment->maps,
 		.hint = entries_count(&attachment->entries)
 				? arena_place(&attachment->maps, layout->arena_size, image->lo,
 					      image->hi)

@@ -23,9 +23,9 @@ static bool has_locked_memory(const struct attachment *attachment)
 
 int attach_entries_settle(struct attachment *attachment, enum hi_hook hook)
 {
-	attachment->by_slot = attachment->allocator;
+	attachment->by_slot = attachment->allocators.allocator[0];
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (entries_have(&attachment->entries, (enum hi_function)function))
+		if (entries_have(&attachment->entries, function))
 			attachment->by_slot.original[function] = 0;
 	return hook == HI_HOOK_ENTRY && attachment_needs_slots(attachment) ? -EADDRNOTAVAIL : 0;
 }
@@ -36,9 +36,9 @@ int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
 	entries_clear(&attachment->entries);
 	if (hook != HI_HOOK_SLOT && !has_locked_memory(attachment))
 		err = entries_find(&attachment->images, &attachment->maps, &attachment->memory,
-				   &attachment->allocator, &attachment->entries);
+				   &attachment->allocators, &attachment->entries);
 	if (!err)
-		err = nesting_find(&attachment->images, &attachment->allocator,
+		err = nesting_find(&attachment->images, &attachment->allocators,
 				   &attachment->entries);
 	const int settled = attach_entries_settle(attachment, hook);
 	return err ? err : settled;
@@ -74,9 +74,9 @@ static bool widen(const struct attachment *attachment, const struct entry *entry
 static bool find_ranges(struct attachment *attachment, struct hi_control *layout)
 {
 	struct range range[HI_CODE_RANGES_MAX] = {0};
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (attachment->entries.entry[function].at &&
-		    !widen(attachment, &attachment->entries.entry[function], range))
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		if (attachment->entries.entry[hook].at &&
+		    !widen(attachment, &attachment->entries.entry[hook], range))
 			return false;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && range[i].mapping; i++)
 		if (code_swap_add(layout, range[i].lo, range[i].hi))
@@ -96,8 +96,7 @@ int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct
 /* ---- the jumps ------------------------------------------------------------------------------- */
 
 /* Two functions may lie so close together that they share a word. */
-static int write_word(const struct attachment *attachment, enum hi_function function,
-		      const struct entry_word *word)
+static int write_word(const struct attachment *attachment, const struct entry_word *word)
 {
 	const remote_addr staged = code_swap_staged(attachment->control, word->at);
 	uint64_t old_value = word->old_value, new_value = word->new_value;
@@ -109,8 +108,7 @@ static int write_word(const struct attachment *attachment, enum hi_function func
 			if ((word->new_value ^ word->old_value) & byte)
 				new_value = (new_value & ~byte) | (word->new_value & byte);
 		}
-	const int err =
-		journal_plan_code(attachment->control, function, word->at, old_value, new_value);
+	const int err = journal_plan_code(attachment->control, word->at, old_value, new_value);
 	return err ? err : memory_write_u64(&attachment->memory, staged, new_value);
 }
 
@@ -119,16 +117,17 @@ static int write_words(struct attachment *attachment)
 {
 	struct entry_word words[ENTRY_WORDS_MAX];
 	int err = 0;
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !err; function++) {
-		const struct entry *entry = &attachment->entries.entry[function];
+	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++) {
+		const struct entry *entry = &attachment->entries.entry[hook];
 		size_t count = 0;
 		if (!entry->at)
 			continue;
-		err = entry_words(entry, attachment->entry[function], &attachment->memory, words,
+		err = entry_words(entry, attachment->entry[hook], &attachment->memory, words,
 				  &count);
 		for (size_t i = 0; i < count && !err; i++)
-			err = write_word(attachment, (enum hi_function)function, &words[i]);
+			err = write_word(attachment, &words[i]);
 	}
+	attachment->control->code_functions = (uint32_t)entries_count(&attachment->entries);
 	return err;
 }
 
@@ -216,8 +215,8 @@ bool attach_entries_yield(struct attachment *attachment)
 	bool has_yielded = false;
 	if (!attachment->entries_written || attachment->is_unchanged)
 		return false;
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		has_yielded |= attachment->entries.entry[function].at &&
-			       yield(attachment, &attachment->entries.entry[function]);
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		has_yielded |= attachment->entries.entry[hook].at &&
+			       yield(attachment, &attachment->entries.entry[hook]);
 	return has_yielded;
 }

@@ -28,9 +28,9 @@ struct attachment {
 	struct memory memory;
 	struct maps maps;
 	struct elf_images images;
-	struct allocator allocator;
+	struct allocators allocators;
 	struct entries entries;   /* functions that are hooked at their entry */
-	struct allocator by_slot; /* functions that remain to be hooked by slots */
+	struct allocator by_slot; /* functions of the first that remain to be hooked by slots */
 	struct remote_gadgets gadgets;
 	struct payload_image payload;
 	const struct loader *loader;
@@ -50,7 +50,7 @@ struct attachment {
 	 * there is nothing to undo but mappings
 	 */
 	bool is_early;
-	remote_addr entry[HI_FUNCTION_COUNT]; /* gate entries */
+	remote_addr entry[HOOKS_MAX]; /* gate entries */
 	/* fingerprint of the loaded objects that were patched last */
 	uint64_t link_map;
 	/* what the last round has read of the target, to see whether it is still the same */

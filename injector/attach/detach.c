@@ -88,8 +88,8 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 		.payload_lo = control->payload_base,
 		.payload_hi = control->payload_base + control->payload_size,
 		.thread_slots = arena_state(control) + arena_state_layout(control).thread_slots,
-		.jump = control->relay,
-		.jump_count = HI_RELAYS_MAX,
+		.near_page = control->near_page,
+		.near_pages = HI_NEAR_PAGES_MAX,
 		.return_gadget = control->return_gadget,
 	};
 }

@@ -15,7 +15,7 @@
 #define ADDRESS_BITS 0x0000fffffffffff8ull
 #define MIDDLE_SHIFT 16 /* four bytes that no mark in an address changes */
 #define OPERAND_BYTES 4u
-#define GATE_SPAN (4u * HI_PAGE_BYTES) /* a power of two that the gate fits into */
+#define GATE_SPAN (8u * HI_PAGE_BYTES) /* a power of two that the gate fits into */
 _Static_assert(HI_GATE_BYTES <= GATE_SPAN, "span of operands");
 
 static bool is_entry(const struct doubts_gate *gate, remote_addr address)

@@ -50,8 +50,8 @@ static int frames_in_flight(const struct quiesce_target *target, uint64_t *out_f
 
 bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
 {
-	for (size_t i = 0; i < target->jump_count; i++)
-		if (address && address == target->jump[i])
+	for (size_t i = 0; i < target->near_pages; i++)
+		if (target->near_page[i] && address - target->near_page[i] < HI_PAGE_BYTES)
 			return true;
 	if (address && address == target->return_gadget)
 		return true;

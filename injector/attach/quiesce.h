@@ -28,9 +28,9 @@ struct quiesce_target {
 	remote_addr gate_lo, gate_hi; /* code of the gate */
 	remote_addr payload_lo, payload_hi;
 	remote_addr thread_slots; /* struct hi_thread_table, in the target's state */
-	/* addresses of single instructions that still lead inside, when no other way does */
-	const remote_addr *jump;
-	size_t jump_count;
+	/* pages whose code still leads inside, when no other way does; 0 = none */
+	const remote_addr *near_page;
+	size_t near_pages;
 	remote_addr return_gadget; /* also leads inside (hi_wire.h); 0 = none is used */
 };
 

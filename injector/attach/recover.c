@@ -38,16 +38,16 @@ static bool all_is_arena(const struct maps *maps, remote_addr base, uint64_t siz
  */
 static bool parts_are_sound(const struct hi_control *control)
 {
-	const struct hi_part *parts[] = {&control->ring,   &control->stacks, &control->tables,
-					 &control->relays, &control->state,  &control->stage,
-					 &control->image,  &control->gate,   &control->words};
+	const struct hi_part *parts[] = {&control->ring,  &control->stacks, &control->tables,
+					 &control->near,  &control->state,  &control->stage,
+					 &control->image, &control->gate,   &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES ||
 		    __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
 	return end == control->arena_size &&
-	       control->relays.size == HI_RELAYS_MAX * HI_PAGE_BYTES &&
+	       control->near.size == HI_NEAR_PAGES_MAX * HI_PAGE_BYTES &&
 	       control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES &&
 	       control->bucket_bits < 32 && control->bucket_levels <= HI_LEVELS_MAX &&
 	       control->occupancy_bits < 32 && control->known_bits < 32 &&
@@ -160,8 +160,8 @@ static bool is_sound(const struct hi_control *control, const struct maps *maps, 
 	       (control->arena == base || !control->arena || is_only_begun) &&
 	       control->gate_count <= HI_GATE_ENTRIES &&
 	       control->code_word_count <= HI_CODE_WORDS_MAX &&
-	       control->loader <= HI_LOADER_DLOPEN && parts_are_sound(control) &&
-	       control->arena_size <= UINT64_MAX - base &&
+	       control->code_functions <= HI_GATE_ENTRIES && control->loader <= HI_LOADER_DLOPEN &&
+	       parts_are_sound(control) && control->arena_size <= UINT64_MAX - base &&
 	       all_is_arena(maps, base,
 			    is_only_begun ? ARENA_FIRST_BYTES : control->state.offset) &&
 	       (is_only_begun || ends_with_words(control, maps, base));

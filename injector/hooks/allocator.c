@@ -1,48 +1,159 @@
 /* SPDX-License-Identifier: MIT */
-/* allocator.c - see allocator.h. Enter at allocator_find. */
+/* allocator.c - see allocator.h. Enter at allocator_open. */
 #include "allocator.h"
 
-#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "arch.h"
+#include "elf_symbols.h"
 #include "hook_table.h"
+
+/* How certain it is that a symbol's name means the function: the highest rank counts. */
+enum rank { RANK_NONE, RANK_LOCAL, RANK_GLOBAL, RANK_EXPORTED };
+
+/* Symbols that only one allocator has. */
+enum mark {
+	MARK_TCMALLOC,   /* tc_malloc: the same function as malloc */
+	MARK_MIMALLOC,   /* mi_malloc: the same */
+	MARK_JEMALLOC,   /* mallctl, with the prefix */
+	MARK_GLIBC,      /* gnu_get_libc_version */
+	MARK_GLIBC_SAME, /* __libc_malloc: the same function as malloc */
+	MARK_MUSL,       /* __optreset */
+	MARK_MUSL_STATIC,
+	MARK_COUNT
+};
+static const char *const marks[MARK_COUNT] = {
+	"tc_malloc",     "mi_malloc",  "mallctl",         "gnu_get_libc_version",
+	"__libc_malloc", "__optreset", "__malloc_donate",
+};
+
+struct reader {
+	struct allocator *allocator;
+	size_t prefix_length;
+	enum rank rank[HI_FUNCTION_COUNT];
+	remote_addr mark[MARK_COUNT];
+	remote_addr usable_size;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Two functions of the same name and rank: it cannot be told which one is meant. */
+static void take(struct reader *reader, enum hi_function which, const struct elf_function *function)
+{
+	const enum rank rank = function->is_local ? RANK_LOCAL : RANK_GLOBAL;
+	remote_addr *original = &reader->allocator->original[which];
+
+	if (rank < reader->rank[which])
+		return;
+	if (rank == reader->rank[which] && *original != function->address)
+		*original = 0;
+	else
+		*original = function->address;
+	reader->rank[which] = rank;
+}
+
+static void look_at(void *context, const struct elf_function *function)
+{
+	struct reader *reader = context;
+	const char *name = function->name;
+	enum hi_function which;
+
+	for (unsigned mark = 0; mark < MARK_COUNT; mark++)
+		if (name[0] == marks[mark][0] && strcmp(name, marks[mark]) == 0)
+			reader->mark[mark] = function->address;
+	if (reader->prefix_length &&
+	    strncmp(name, reader->allocator->prefix, reader->prefix_length) != 0)
+		return;
+	name += reader->prefix_length;
+	which = hook_function_of(name);
+	if (which != HI_FN_NONE && !function->is_exported)
+		take(reader, which, function);
+	else if (strcmp(name, marks[MARK_JEMALLOC]) == 0)
+		reader->mark[MARK_JEMALLOC] = function->address;
+	else if (strcmp(name, "malloc_usable_size") == 0)
+		reader->usable_size = function->address;
+}
+
+/* Of what the object exports, the default version is what its users are bound to. */
+static void take_exported(struct reader *reader)
+{
+	struct allocator *allocator = reader->allocator;
+	char name[2 * HI_ALLOCATOR_NAME_MAX];
+
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		snprintf(name, sizeof(name), "%s%s", allocator->prefix,
+			 hook_table[function].symbol);
+		if (!elf_image_symbol(allocator->image, name, &allocator->original[function], NULL))
+			reader->rank[function] = RANK_EXPORTED;
+	}
+}
+
+/*
+ * A function that only one source file can call, or that is hidden, belongs to the allocator only
+ * if its malloc is hidden, too.
+ */
+static void drop_local(struct reader *reader)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (reader->rank[function] == RANK_LOCAL &&
+		    reader->rank[HI_FN_MALLOC] != RANK_LOCAL)
+			reader->allocator->original[function] = 0;
+}
+
+static enum allocator_family family_of(const struct reader *reader)
+{
+	const remote_addr function = reader->allocator->original[HI_FN_MALLOC],
+			  *mark = reader->mark;
+
+	if (mark[MARK_TCMALLOC] == function)
+		return ALLOCATOR_TCMALLOC;
+	if (mark[MARK_MIMALLOC] == function)
+		return ALLOCATOR_MIMALLOC;
+	if (mark[MARK_JEMALLOC])
+		return ALLOCATOR_JEMALLOC;
+	if (reader->prefix_length)
+		return ALLOCATOR_UNKNOWN;
+	if (mark[MARK_GLIBC_SAME] == function || mark[MARK_GLIBC])
+		return ALLOCATOR_GLIBC;
+	return mark[MARK_MUSL] || mark[MARK_MUSL_STATIC] ? ALLOCATOR_MUSL : ALLOCATOR_UNKNOWN;
+}
+
+/*
+ * A program into which everything is linked has libc's malloc and libstdc++'s operators, which are
+ * wrappers of it. So where malloc is a C library's, operators are not the allocator's.
+ */
+static void drop_operators_of_others(struct allocator *allocator)
+{
+	if (allocator->family != ALLOCATOR_GLIBC && allocator->family != ALLOCATOR_MUSL)
+		return;
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (hook_table[function].allocator_only)
+			allocator->original[function] = 0;
+}
 
 /* ---- usable size ----------------------------------------------------------------------------- */
 
 /*
  * malloc_usable_size is the only function of the target's libraries that the payload calls of its
  * own accord. So it is called only in allocators in which it was examined: it reads what belongs to
- * the block, and does nothing else (docs/safety.md). They are recognized by a symbol that only they
- * have. Wrappers of malloc may do anything in this function; that of gperftools goes through a slot
- * that is not bound yet, and aborts for blocks of its emergency allocator.
+ * the block, and does nothing else (docs/safety.md). Wrappers of malloc may do anything in this
+ * function; that of gperftools goes through a slot that is not bound yet, and aborts for blocks of
+ * its emergency allocator.
+ *
+ * In glibc and musl a thread that frees may call it, too, be it one that never allocates. In such a
+ * thread jemalloc's builds the thread's cache; mimalloc's was not examined.
  */
-static const struct {
-	const char *mark;
-	/*
-	 * A thread that frees may call it, too, be it one that never allocates. In such a thread
-	 * jemalloc's builds the thread's cache.
-	 */
-	bool is_asked_at_free;
-} asked[] = {
-	{"gnu_get_libc_version", true}, /* glibc */
-	{"__optreset", true},           /* musl */
-	{"mallctl", false},             /* jemalloc */
-	{"mi_usable_size", false},      /* mimalloc: not examined */
-};
-
-static remote_addr usable_size_in(const struct elf_image *image, bool *out_is_asked_at_free)
+static void settle_usable_size(struct allocator *allocator, remote_addr usable_size)
 {
-	remote_addr function, mark;
+	const enum allocator_family family = allocator->family;
 
-	*out_is_asked_at_free = false;
-	if (elf_image_symbol(image, "malloc_usable_size", &function, NULL))
-		return 0;
-	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
-		if (elf_image_symbol(image, asked[i].mark, &mark, NULL) == 0) {
-			*out_is_asked_at_free = asked[i].is_asked_at_free;
-			return function;
-		}
-	return 0;
+	if (family == ALLOCATOR_UNKNOWN || family == ALLOCATOR_TCMALLOC)
+		return;
+	allocator->is_asked_at_free =
+		usable_size && (family == ALLOCATOR_GLIBC || family == ALLOCATOR_MUSL);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (allocator->original[function])
+			allocator->usable_size[function] = usable_size;
 }
 
 /* ---- operator new ---------------------------------------------------------------------------- */
@@ -53,30 +164,12 @@ static remote_addr usable_size_in(const struct elf_image *image, bool *out_is_as
  * delete jumps to free. Allocators that check for errors do distinguish them: gperftools' debugging
  * variant ends a program that deletes a block from malloc.
  */
-static bool is_new_malloc(const struct elf_image *image)
+static bool is_new_malloc(const struct allocator *allocator)
 {
-	remote_addr delete, release, mark;
+	const remote_addr delete = allocator->original[HI_FN_DELETE];
 
-	if (elf_image_symbol(image, hook_table[HI_FN_DELETE].symbol, &delete, NULL) ||
-	    elf_image_symbol(image, hook_table[HI_FN_FREE].symbol, &release, NULL))
-		return false;
-	return delete == release || elf_image_symbol(image, "mallctl", &mark, NULL) == 0;
-}
-
-/*
- * Takes it from the code of the function that returns it. If the library can be unloaded, the word
- * would be unmapped with it.
- */
-void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory,
-				struct allocator *allocator)
-{
-	const struct elf_image *image;
-	uint8_t code[ARCH_ENTRY_MAX];
-	remote_addr getter;
-
-	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) &&
-	    image->is_pinned && !memory_read(memory, getter, code, sizeof(code)))
-		allocator->new_handler = arch_returned_word(code, getter);
+	return delete &&(delete == allocator->original[HI_FN_FREE] ||
+			 allocator->family == ALLOCATOR_JEMALLOC);
 }
 
 /*
@@ -84,57 +177,44 @@ void allocator_find_new_handler(const struct elf_images *images, const struct me
  * through the hook. An operator without such a function is not hooked: the hook would have nothing
  * to call. A function of another object will not do, because its blocks may be from elsewhere.
  */
-static void find_variants_of_new(struct allocator *allocator)
+static void settle_operators(struct allocator *allocator)
 {
-	const bool is_malloc = is_new_malloc(allocator->image);
-	remote_addr address;
+	const bool is_malloc = is_new_malloc(allocator);
+	const remote_addr *original = allocator->original;
 
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct hook *hook = &hook_table[function];
 
-		if (hook->nothrow == HI_FN_NONE || !allocator->original[function])
+		if (hook->nothrow == HI_FN_NONE || !original[function])
 			continue;
-		if (is_malloc && !elf_image_symbol(allocator->image, hook_table[hook->plain].symbol,
-						   &address, NULL))
-			allocator->plain[function] = address;
-		else if (!elf_image_symbol(allocator->image, hook_table[hook->nothrow].symbol,
-					   &address, NULL))
-			allocator->nothrow[function] = address;
+		if (is_malloc && original[hook->plain])
+			allocator->plain[function] = original[hook->plain];
+		else if (original[hook->nothrow])
+			allocator->nothrow[function] = original[hook->nothrow];
 		else
 			/* a wrapper of malloc, most likely, which is hooked itself */
 			allocator->original[function] = 0;
 	}
 }
 
-/* ---- originals ------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
-int allocator_find(const struct elf_images *images, struct allocator *out_allocator)
+bool allocator_open(const struct elf_image *image, const char *prefix, size_t *room,
+		    struct allocator *out_allocator)
 {
-	struct allocator allocator = {0};
-	remote_addr address;
-	int err = elf_images_resolve(images, hook_table[HI_FN_MALLOC].symbol, &address,
-				     &allocator.image);
+	struct reader reader = {.allocator = out_allocator, .prefix_length = strlen(prefix)};
 
-	if (err)
-		return err;
-	const remote_addr usable_size =
-		usable_size_in(allocator.image, &allocator.is_asked_at_free);
-	for (int function = 0; function < HI_FUNCTION_COUNT; function++) {
-		const struct elf_image *image;
-
-		if (elf_images_resolve(images, hook_table[function].symbol, &address, &image) < 0)
-			continue;
-		/*
-		 * The rest of the program would not be bound to an object loaded by dlopen, and
-		 * that object may be unloaded.
-		 */
-		if (image == allocator.image ||
-		    (image->is_pinned && !hook_table[function].allocator_only))
-			allocator.original[function] = address;
-		if (image == allocator.image)
-			allocator.usable_size[function] = usable_size;
-	}
-	find_variants_of_new(&allocator);
-	*out_allocator = allocator;
-	return 0;
+	*out_allocator = (struct allocator){.image = image};
+	if (reader.prefix_length >= sizeof(out_allocator->prefix))
+		return false;
+	memcpy(out_allocator->prefix, prefix, reader.prefix_length);
+	elf_symbols_visit(image, room, look_at, &reader);
+	take_exported(&reader);
+	drop_local(&reader);
+	out_allocator->family = family_of(&reader);
+	drop_operators_of_others(out_allocator);
+	settle_usable_size(out_allocator, reader.usable_size);
+	settle_operators(out_allocator);
+	out_allocator->malloc = out_allocator->original[HI_FN_MALLOC];
+	return out_allocator->malloc != 0;
 }

@@ -1,30 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allocator.h - the object that defines malloc in a target, and where the target has the functions
- * of HI_HOOKS: their originals.
+ * allocator.h - one allocator of a target: where its functions are, and what is known of it.
  *
- * The original of a function is its first definition in link-map order, in an object that is never
- * unloaded. Found from symbol tables; nothing here writes.
+ * An allocator is a set of functions whose blocks belong together: what one of them allocates,
+ * another one frees. Its functions have the names of HI_HOOKS, all with the same prefix, most often
+ * none. target_allocators.h finds all allocators of a process. Nothing here writes.
  */
 #ifndef HI_ALLOCATOR_H
 #define HI_ALLOCATOR_H
 
 #include "elf_images.h"
+#include "hi_allocator_names.h"
 #include "hi_wire.h"
 
 /*
- * The originals by function. 0 = this target has no such function, or it must not be hooked
- * (libstdc++'s operators).
+ * Which allocator it is, by symbols that only that one has. Of those that are known it is known,
+ * too, that they call no other allocator for the memory of a block.
  */
+enum allocator_family {
+	ALLOCATOR_UNKNOWN,
+	ALLOCATOR_GLIBC,
+	ALLOCATOR_MUSL,
+	ALLOCATOR_JEMALLOC,
+	ALLOCATOR_TCMALLOC, /* gperftools */
+	ALLOCATOR_MIMALLOC,
+};
+
+/* How calls come to an allocator. */
+enum allocator_reach {
+	ALLOCATOR_BY_SLOTS, /* the calls of most objects, through their slots: the first of all */
+	ALLOCATOR_DIRECT,   /* calls of its own object, which other objects cannot make */
+	ALLOCATOR_PREFIXED, /* calls by names with a prefix */
+	ALLOCATOR_BOUND,    /* calls of objects that are bound to it, not to the first */
+};
+
+/* The functions by enum hi_function. */
 struct allocator {
+	const struct elf_image *image; /* object that defines its malloc */
+	enum allocator_reach reach;
+	enum allocator_family family;
+	char prefix[HI_ALLOCATOR_NAME_MAX]; /* of the names of its functions; "": none */
+	remote_addr malloc; /* by its name: where it is, even if it must not be hooked */
+	/* 0 = it has no such function, or it must not be hooked (libstdc++'s operators) */
 	remote_addr original[HI_FUNCTION_COUNT];
 	/*
 	 * For throwing operator new. plain: malloc or memalign, where their blocks are
 	 * interchangeable; else the nothrow variant. 0 = there is none.
 	 */
 	remote_addr plain[HI_FUNCTION_COUNT], nothrow[HI_FUNCTION_COUNT];
-	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
-	remote_addr new_handler;
 	/*
 	 * malloc_usable_size of the object that defines malloc and the function; 0 = it has none,
 	 * or none that may be called
@@ -32,13 +55,14 @@ struct allocator {
 	remote_addr usable_size[HI_FUNCTION_COUNT];
 	/* malloc_usable_size may also be called by threads that free */
 	bool is_asked_at_free;
-	const struct elf_image *image; /* object that defines malloc */
 };
 
-/* -ENOENT: nothing in the link map defines malloc. */
-must_check int allocator_find(const struct elf_images *images, struct allocator *out_allocator);
-/* Fills in allocator->new_handler, if it can be determined. */
-void allocator_find_new_handler(const struct elf_images *images, const struct memory *memory,
-				struct allocator *allocator);
+/*
+ * Fills in the functions of the allocator with this prefix that the image defines, whether it
+ * exports them or not, and its family. *room: as in elf_symbols.h. False: it has no malloc, or what
+ * has that name may be something else.
+ */
+bool allocator_open(const struct elf_image *image, const char *prefix, size_t *room,
+		    struct allocator *out_allocator);
 
 #endif

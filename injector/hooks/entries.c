@@ -25,7 +25,7 @@ struct finder {
 	const struct elf_images *images;
 	const struct maps *maps;
 	const struct memory *memory;
-	const struct allocator *allocator;
+	const struct allocators *allocators;
 	struct entries entries;
 };
 
@@ -109,9 +109,9 @@ static bool is_free_place(const struct finder *finder, remote_addr at)
 		    (finder->memory || !is_ours(mapping)))
 			return false;
 	}
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (finder->entries.entry[function].by == ENTRY_FAR_AWAY &&
-		    finder->entries.entry[function].relay + ARCH_JUMP_BYTES - 1 - at <
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		if (finder->entries.entry[hook].by == ENTRY_FAR_AWAY &&
+		    finder->entries.entry[hook].relay + ARCH_JUMP_BYTES - 1 - at <
 			    2 * ARCH_JUMP_BYTES - 1)
 			return false;
 	return page >= FAR_MARGIN && page < ARCH_USER_END - 2 * FAR_MARGIN;
@@ -145,8 +145,6 @@ static void find_relay(struct finder *finder, const struct elf_image *image,
 	entry->by = ENTRY_DIRECT; /* so that is_free_place skips this entry */
 	entry->relay = find_far_place(finder, entry);
 	entry->by = ENTRY_FAR_AWAY;
-	if (!entry->relay)
-		entry->at = 0;
 }
 
 /* Is the entry in this image, with a first instruction shorter than a jump to the gate? */
@@ -164,8 +162,8 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 	struct eh_frame frame = {0};
 	int err = 0;
 
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
-		const struct entry *entry = &finder->entries.entry[function];
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &finder->entries.entry[hook];
 
 		if (!needs_relay(finder, image, entry))
 			continue;
@@ -176,9 +174,12 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 		return 0;
 	if (unwind_table_section(image, &section) == 0)
 		err = eh_frame_parse(&section, lo - GAP_MAX - 1, hi + 1, &frame);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !err; function++)
-		if (needs_relay(finder, image, &finder->entries.entry[function]))
-			find_relay(finder, image, &frame, &finder->entries.entry[function]);
+	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++)
+		if (needs_relay(finder, image, &finder->entries.entry[hook])) {
+			find_relay(finder, image, &frame, &finder->entries.entry[hook]);
+			if (!finder->entries.entry[hook].relay)
+				entries_drop(&finder->entries, hook);
+		}
 	eh_frame_close(&frame);
 	return err;
 }
@@ -188,58 +189,69 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 /* Is the function at this address hooked, perhaps under another name? */
 static bool is_hooked(const struct entries *entries, remote_addr at)
 {
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (entries->entry[function].at == at)
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		if (entries->entry[hook].at == at)
 			return true;
 	return false;
 }
 
-/* Fills in the entry if the function's first instruction can be replaced. */
-static void look_at_entry(struct finder *finder, enum hi_function function)
+/* Looks whether the function's first instruction can be replaced. Fills in the entry's code. */
+static enum entry_obstacle obstacle_at(const struct finder *finder, struct entry *entry)
 {
-	const remote_addr at = finder->allocator->original[function];
-	const struct elf_image *image = at ? elf_images_find(finder->images, at) : NULL;
-	struct entry entry = {.at = at};
+	const remote_addr at = entry->at;
+	const struct elf_image *image = elf_images_find(finder->images, at);
 	const void *code;
 
-	if (!image || !image->is_pinned || image->memory_copy ||
-	    elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0 ||
-	    !is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
-		return;
-	memcpy(entry.code, code, sizeof(entry.code));
-	const size_t size = arch_entry_size(entry.code, at);
+	if (!image || !image->is_pinned)
+		return ENTRY_MAY_UNLOAD;
+	if (image->memory_copy ||
+	    elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0)
+		return ENTRY_NO_FILE;
+	if (!is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
+		return ENTRY_CHANGED;
+	memcpy(entry->code, code, sizeof(entry->code));
+	const size_t size = arch_entry_size(entry->code, at);
 
-	entry.size = (uint8_t)(size < ARCH_JUMP_BYTES ? size : ARCH_JUMP_BYTES);
-	if (size && !is_hooked(&finder->entries, at))
-		finder->entries.entry[function] = entry;
+	entry->size = (uint8_t)(size < ARCH_JUMP_BYTES ? size : ARCH_JUMP_BYTES);
+	return size ? ENTRY_NO_OBSTACLE : ENTRY_UNMOVABLE;
+}
+
+static void look_at_entry(struct finder *finder, unsigned hook)
+{
+	struct entry entry = {.at = hook_original(finder->allocators, hook)};
+
+	if (!entry.at)
+		return;
+	finder->entries.obstacle[hook] = obstacle_at(finder, &entry);
+	if (!finder->entries.obstacle[hook] && !is_hooked(&finder->entries, entry.at))
+		finder->entries.entry[hook] = entry;
 }
 
 /*
  * Is the function the same as an earlier one, or does it only jump to another? Then it is covered
  * by that one's entry.
  */
-static void look_at_alias(struct finder *finder, enum hi_function function)
+static void look_at_alias(struct finder *finder, unsigned hook)
 {
-	const remote_addr original = finder->allocator->original[function];
+	const remote_addr original = hook_original(finder->allocators, hook);
 	struct entries *entries = &finder->entries;
-	const remote_addr target =
-		entries->entry[function].at
-			? arch_entry_target(entries->entry[function].code, original)
-			: 0;
+	const remote_addr target = entries->entry[hook].at
+					   ? arch_entry_target(entries->entry[hook].code, original)
+					   : 0;
 
-	for (unsigned other = 0; original && other < HI_FUNCTION_COUNT; other++) {
+	for (unsigned other = 0; original && other < HOOKS_MAX; other++) {
 		const remote_addr at = entries->entry[other].at;
 
-		if (other == function || !at || (at != original && at != target))
+		if (other == hook || !at || (at != original && at != target))
 			continue;
-		entries->covered_by[function] = (enum hi_function)other;
-		entries->entry[function].at = 0;
+		entries->covered_by[hook] = other;
+		entries->entry[hook].at = 0;
 		return;
 	}
 }
 
 int entries_find(const struct elf_images *images, const struct maps *maps,
-		 const struct memory *memory, const struct allocator *allocator,
+		 const struct memory *memory, const struct allocators *allocators,
 		 struct entries *out_entries)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
@@ -248,14 +260,14 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 	if (!finder)
 		return -ENOMEM;
 	*finder = (struct finder){
-		.images = images, .maps = maps, .memory = memory, .allocator = allocator};
+		.images = images, .maps = maps, .memory = memory, .allocators = allocators};
 	entries_clear(&finder->entries);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		look_at_entry(finder, (enum hi_function)function);
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		look_at_entry(finder, hook);
 	for (size_t i = 0; i < images->count && !err; i++)
 		err = find_relays_in(finder, &images->image[i]);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		look_at_alias(finder, (enum hi_function)function);
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		look_at_alias(finder, hook);
 	if (!err)
 		*out_entries = finder->entries;
 	free(finder);
@@ -265,28 +277,29 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 void entries_clear(struct entries *entries)
 {
 	*entries = (struct entries){0};
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		entries->covered_by[function] = ENTRY_NOT_COVERED;
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		entries->covered_by[hook] = ENTRY_NOT_COVERED;
 }
 
 void entries_drop_all(struct entries *entries)
 {
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		entries->entry[function].at = 0;
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		entries->entry[hook].at = 0;
 }
 
 size_t entries_count(const struct entries *entries)
 {
 	size_t count = 0;
 
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		count += entries->entry[function].at != 0;
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		count += entries->entry[hook].at != 0;
 	return count;
 }
 
-void entries_drop(struct entries *entries, enum hi_function function)
+void entries_drop(struct entries *entries, unsigned hook)
 {
-	entries->entry[function].at = 0;
+	entries->entry[hook].at = 0;
+	entries->obstacle[hook] = ENTRY_NO_PLACE;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -333,6 +346,7 @@ int entry_words(const struct entry *entry, remote_addr gate, const struct memory
 		struct entry_word out_words[ENTRY_WORDS_MAX], size_t *out_count)
 {
 	struct bytes first, relay;
+	const remote_addr to = entry->cell ? entry->cell : gate;
 	size_t count = 0;
 	int err = read_bytes(memory, entry->at, entry->size, &first);
 
@@ -343,12 +357,12 @@ int entry_words(const struct entry *entry, remote_addr gate, const struct memory
 	if (memcmp((const uint8_t *)first.old_value + (entry->at - first.lo), entry->code,
 		   entry->size) != 0)
 		return -EBUSY;
-	if (!make_first(entry, entry->by == ENTRY_DIRECT ? gate : entry->relay,
+	if (!make_first(entry, entry->by == ENTRY_DIRECT ? to : entry->relay,
 			(uint8_t *)first.new_value + (entry->at - first.lo)))
 		return -ERANGE;
 	if (entry->by == ENTRY_IN_GAP) {
 		if (!arch_make_jump((uint8_t *)relay.new_value + (entry->relay - relay.lo),
-				    ARCH_JUMP_BYTES, entry->relay, gate))
+				    ARCH_JUMP_BYTES, entry->relay, to))
 			return -ERANGE;
 		push_words(&relay, out_words, &count);
 	}

@@ -24,10 +24,21 @@
 #ifndef HI_ENTRIES_H
 #define HI_ENTRIES_H
 
+#include "target_allocators.h"
 #include "arch.h"
-#include "slots.h"
 
 #define ENTRY_WORDS_MAX 4u
+
+/* Why a function is not hooked at its entry. */
+enum entry_obstacle {
+	ENTRY_NO_OBSTACLE,
+	ENTRY_MAY_UNLOAD, /* its object may be unloaded */
+	ENTRY_NO_FILE,    /* its object's file cannot be read */
+	/* its code is not its file's: a breakpoint, a probe, another patch; or it is shared */
+	ENTRY_CHANGED,
+	ENTRY_UNMOVABLE, /* its first instruction cannot be executed elsewhere */
+	ENTRY_NO_PLACE, /* there is no place for a relay, or none from which the gate is in reach */
+};
 
 /* Does the function call another one that is hooked? nesting.h finds it out. */
 enum entry_nesting {
@@ -49,29 +60,33 @@ struct entry {
 	uint8_t size;
 	enum entry_relay by;
 	remote_addr relay; /* address of the relay, a jump of ARCH_JUMP_BYTES */
+	/* where the function or its relay leads to if the gate is out of reach (near_pages.h) */
+	remote_addr cell;
 };
 
-#define ENTRY_NOT_COVERED HI_FUNCTION_COUNT
+/* Arrays are by hook (target_allocators.h). */
+#define ENTRY_NOT_COVERED HOOKS_MAX
 struct entries {
-	struct entry entry[HI_FUNCTION_COUNT];
+	struct entry entry[HOOKS_MAX];
 	/*
 	 * all calls of the function go through the entry of this one: it is the same function, or
 	 * jumps there at once
 	 */
-	enum hi_function covered_by[HI_FUNCTION_COUNT];
-	enum entry_nesting nesting[HI_FUNCTION_COUNT]; /* also of functions hooked by slots */
+	unsigned covered_by[HOOKS_MAX];
+	enum entry_obstacle obstacle[HOOKS_MAX];
+	enum entry_nesting nesting[HOOKS_MAX]; /* also of functions hooked by slots */
 	struct {
 		remote_addr lo, hi;
 	} nested_from[HI_NESTED_FROM_MAX];
 };
 
 /*
- * Finds which of the allocator's functions can be hooked at their entry. memory may be NULL: then
+ * Finds which of the allocators' functions can be hooked at their entry. memory may be NULL: then
  * the code is assumed to be as it will be once all changes of the injector have been removed.
  * -ENOMEM.
  */
 must_check int entries_find(const struct elf_images *images, const struct maps *maps,
-			    const struct memory *memory, const struct allocator *allocator,
+			    const struct memory *memory, const struct allocators *allocators,
 			    struct entries *out_entries);
 
 /* Clears everything: no function is hooked at its entry, and nothing is known. */
@@ -81,14 +96,14 @@ void entries_drop_all(struct entries *entries);
 /* Number of functions that are hooked at their entry. */
 size_t entries_count(const struct entries *entries);
 /* Drops one entry: this function is not hooked at its entry after all. */
-void entries_drop(struct entries *entries, enum hi_function function);
+void entries_drop(struct entries *entries, unsigned hook);
 
 /* True if the function is hooked at an entry, so that its slots need no change. */
-static inline bool entries_have(const struct entries *entries, enum hi_function function)
+static inline bool entries_have(const struct entries *entries, unsigned hook)
 {
-	const enum hi_function by = entries->covered_by[function];
+	const unsigned by = entries->covered_by[hook];
 
-	return entries->entry[function].at || (by != ENTRY_NOT_COVERED && entries->entry[by].at);
+	return entries->entry[hook].at || (by != ENTRY_NOT_COVERED && entries->entry[by].at);
 }
 
 /* A word of the target that must change so that the function's calls lead to the gate. */

@@ -39,6 +39,9 @@ struct hook {
 	enum hi_function plain, nothrow; /* what its handler calls instead of it, or HI_FN_NONE */
 };
 
+/* The function of that symbol; HI_FN_NONE: it is none of HI_HOOKS. */
+enum hi_function hook_function_of(const char *symbol);
+
 /* By enum hi_function. */
 extern const struct hook hook_table[HI_FUNCTION_COUNT];
 

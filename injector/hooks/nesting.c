@@ -6,6 +6,7 @@
 
 #include "elf_segment.h"
 #include "hook_table.h"
+#include "slots.h"
 #include "unwind_table.h"
 
 #define FUNCTION_BYTES_MAX (16u << 10) /* bytes of one function that are examined */
@@ -14,7 +15,7 @@
 #define HELPERS_MAX 64u                /* functions that one function calls or jumps to */
 
 struct finder {
-	const struct allocator *allocator;
+	const struct allocators *allocators;
 	const struct elf_image *image; /* of the functions that are examined */
 	struct eh_frame frame;
 	struct entries *entries;
@@ -74,9 +75,9 @@ static const struct eh_fde *find_fde(const struct finder *finder, remote_addr at
 }
 
 /* The code of a function, or of the one that it jumps to at once. */
-static bool find_code(const struct finder *finder, enum hi_function function, struct code *out_code)
+static bool find_code(const struct finder *finder, unsigned hook, struct code *out_code)
 {
-	remote_addr at = finder->allocator->original[function], address, target;
+	remote_addr at = hook_original(finder->allocators, hook), address, target;
 	const struct eh_fde *fde;
 	uint64_t size = 0;
 
@@ -88,7 +89,8 @@ static bool find_code(const struct finder *finder, enum hi_function function, st
 	if (fde)
 		size = fde->hi - (at - finder->image->bias);
 	else if (target ||
-		 elf_image_symbol(finder->image, hook_table[function].symbol, &address, &size) ||
+		 elf_image_symbol(finder->image, hook_table[hook_function(hook)].symbol, &address,
+				  &size) ||
 		 address != at || !size)
 		size = UNKNOWN_BYTES_MAX;
 	return read_code(finder, at, size, out_code);
@@ -126,18 +128,25 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 	return 0;
 }
 
-static bool is_allocating(const struct finder *finder, enum hi_function function)
+static bool is_allocating(const struct finder *finder, unsigned hook)
 {
-	return function != HI_FN_NONE && finder->allocator->original[function] &&
-	       hook_table[function].gate != GATE_FREE;
+	return hook_original(finder->allocators, hook) &&
+	       hook_table[hook_function(hook)].gate != GATE_FREE;
+}
+
+/* Does the slot lead to a function that is hooked? Slots lead to the first allocator. */
+static bool is_slot_of_allocating(const struct finder *finder, remote_addr slot)
+{
+	const enum hi_function function = slots_function_at(finder->image, slot);
+
+	return function != HI_FN_NONE && is_allocating(finder, function);
 }
 
 static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
 {
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (finder->allocator->original[function] == address &&
-		    is_allocating(finder, (enum hi_function)function) &&
-		    entries_have(finder->entries, (enum hi_function)function))
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		if (hook_original(finder->allocators, hook) == address &&
+		    is_allocating(finder, hook) && entries_have(finder->entries, hook))
 			return true;
 	return false;
 }
@@ -155,7 +164,7 @@ static void note_way(const struct finder *finder, const struct code *code,
 				 : target - code->at < code->size ? 0
 								  : slot_of_stub(finder, target);
 
-	if (is_entry || (slot && is_allocating(finder, slots_function_at(finder->image, slot)))) {
+	if (is_entry || (slot && is_slot_of_allocating(finder, slot))) {
 		reached->by_call |= is_call;
 		reached->by_jump |= !is_call && is_entry;
 		reached->by_slot_jump |= !is_call && slot;
@@ -217,18 +226,18 @@ static bool add_nested_from(struct entries *entries, const struct code *code)
 	return true;
 }
 
-static enum entry_nesting nesting_of(const struct finder *finder, enum hi_function function)
+static enum entry_nesting nesting_of(const struct finder *finder, unsigned hook)
 {
-	const enum hook_nesting nesting = hook_table[function].nesting;
+	const enum hook_nesting nesting = hook_table[hook_function(hook)].nesting;
 	struct reached reached = {0};
 	struct code code;
 
-	if (!is_allocating(finder, function))
+	if (!is_allocating(finder, hook))
 		return ENTRY_INNERMOST;
 	if (nesting == HOOK_NESTING_ASSUMED && entries_count(finder->entries))
 		return ENTRY_NESTS;
-	if (!find_code(finder, function, &code))
-		return entries_have(finder->entries, function) ? ENTRY_NESTS : ENTRY_INNERMOST;
+	if (!find_code(finder, hook, &code))
+		return entries_have(finder->entries, hook) ? ENTRY_NESTS : ENTRY_INNERMOST;
 	look_through(finder, &code, &reached);
 	look_through_helpers(finder, &reached);
 	if (reached.by_helper || reached.by_slot_jump ||
@@ -245,29 +254,29 @@ static int look_at_image(struct finder *finder, const struct elf_images *images)
 	int err = 0;
 	bool is_needed = false;
 
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		is_needed |= elf_images_find(images, finder->allocator->original[function]) ==
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		is_needed |= elf_images_find(images, hook_original(finder->allocators, hook)) ==
 			     finder->image;
 	if (!is_needed || !finder->image->elf)
 		return 0;
 	if (unwind_table_section(finder->image, &section) == 0)
 		err = eh_frame_parse(&section, 0, UINT64_MAX, &finder->frame);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT && !err; function++)
-		if (elf_images_find(images, finder->allocator->original[function]) == finder->image)
-			finder->entries->nesting[function] =
-				nesting_of(finder, (enum hi_function)function);
+	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++)
+		if (elf_images_find(images, hook_original(finder->allocators, hook)) ==
+		    finder->image)
+			finder->entries->nesting[hook] = nesting_of(finder, hook);
 	eh_frame_close(&finder->frame);
 	return err;
 }
 
-int nesting_find(const struct elf_images *images, const struct allocator *allocator,
+int nesting_find(const struct elf_images *images, const struct allocators *allocators,
 		 struct entries *entries)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < images->count && !err; i++) {
 		struct finder finder = {
-			.allocator = allocator, .image = &images->image[i], .entries = entries};
+			.allocators = allocators, .image = &images->image[i], .entries = entries};
 
 		err = look_at_image(&finder, images);
 	}

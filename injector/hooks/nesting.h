@@ -15,10 +15,10 @@
 #include "entries.h"
 
 /*
- * Fills in the nesting fields of entries, for all functions of the allocator, including those that
+ * Fills in the nesting fields of entries, for all functions of all allocators, including those that
  * are hooked by slots. -ENOMEM.
  */
-must_check int nesting_find(const struct elf_images *images, const struct allocator *allocator,
+must_check int nesting_find(const struct elf_images *images, const struct allocators *allocators,
 			    struct entries *entries);
 
 #endif

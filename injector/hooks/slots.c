@@ -30,17 +30,6 @@ struct scan {
 	size_t capacity;
 };
 
-/* HI_FN_NONE if name is not one of HI_HOOKS. */
-static enum hi_function function_of(const char *name)
-{
-	int function = 0;
-
-	while (function < HI_FUNCTION_COUNT && (name[0] != hook_table[function].symbol[0] ||
-						strcmp(name, hook_table[function].symbol) != 0))
-		function++;
-	return (enum hi_function)function;
-}
-
 enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot)
 {
 	const size_t relocations =
@@ -59,7 +48,7 @@ enum hi_function slots_function_at(const struct elf_image *image, remote_addr sl
 		const char *name = elf_dynamic_symbol(
 			image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
 
-		return name ? function_of(name) : HI_FN_NONE;
+		return name ? hook_function_of(name) : HI_FN_NONE;
 	}
 	return HI_FN_NONE;
 }
@@ -163,7 +152,7 @@ static bool read_slot(const struct scan *scan, const struct elf_image *image,
 		return false;
 	name = elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation->r_info),
 				  &symbol);
-	out_slot->function = name ? function_of(name) : HI_FN_NONE;
+	out_slot->function = name ? hook_function_of(name) : HI_FN_NONE;
 	if (out_slot->function == HI_FN_NONE)
 		return false;
 	out_slot->version =

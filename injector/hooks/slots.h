@@ -4,7 +4,7 @@
  * takes the call.
  *
  *   hook_table.h       what is known of each function
- *   allocator.h        where the target has these functions: start here
+ *   target_allocators.h  which allocators there are: start here; allocator.h: one of them
  *   slots.h            hooks by the GOT slots that lead to them
  *   binding.h          where a slot leads that is not bound yet
  *   entries.h          hooks by the functions' own first instruction

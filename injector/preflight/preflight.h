@@ -52,7 +52,8 @@ const char *preflight_verdict_name(enum preflight_verdict verdict);
 void preflight_explain(const struct preflight *preflight, char *line, size_t size);
 
 /* What `heapinject check` prints for a process that can be attached to. */
-void preflight_print(FILE *stream, const struct preflight *preflight);
+/* in_detail: each function of the allocators, too. */
+void preflight_print(FILE *stream, const struct preflight *preflight, bool in_detail);
 /*
  * Prints the same, or any refusal, as one JSON object on one line; its schema is in heapinject(1).
  * The JSON is valid whatever bytes the target's names hold.

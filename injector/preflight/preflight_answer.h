@@ -48,7 +48,7 @@ enum preflight_verdict {
 	 * been started
 	 */
 	PREFLIGHT_LOADING,
-	PREFLIGHT_NO_HOOKS, /* a static program, or an allocator that no object imports */
+	PREFLIGHT_NO_HOOKS, /* no symbol names an allocator, or nothing of it can be hooked */
 	PREFLIGHT_VERDICTS,
 };
 
@@ -57,6 +57,30 @@ enum preflight_libc {
 	PREFLIGHT_LIBC_GLIBC,
 	PREFLIGHT_LIBC_MUSL,
 	PREFLIGHT_LIBC_STATIC
+};
+
+/* How calls of a function are met. */
+enum preflight_way {
+	PREFLIGHT_WAY_NONE, /* not at all, for the reason in `obstacle` */
+	PREFLIGHT_WAY_ENTRY,
+	PREFLIGHT_WAY_COVERED, /* the same as another function, or jumps there at once */
+	PREFLIGHT_WAY_SLOTS,   /* only those through slots, for the reason in `obstacle` */
+};
+struct preflight_function {
+	remote_addr address; /* 0 = the allocator has no such function */
+	enum preflight_way way;
+	enum hi_function covered_by;
+	enum entry_relay by; /* of WAY_ENTRY */
+	enum entry_obstacle obstacle;
+};
+struct preflight_allocator {
+	enum allocator_family family;
+	char prefix[HI_ALLOCATOR_NAME_MAX]; /* of its functions' names */
+	char path[256];                     /* of its object */
+	bool is_main;                       /* its object is the program itself */
+	bool is_left_alone; /* it may be a wrapper of another one (target_allocators.h) */
+	size_t entry_count; /* functions to hook at their entry */
+	struct preflight_function function[HI_FUNCTION_COUNT];
 };
 
 /*
@@ -73,7 +97,9 @@ struct preflight {
 	struct proc_status status; /* of tid */
 	enum preflight_libc libc;
 	char libc_version[16];
-	char allocator[256]; /* the object that defines malloc */
+	char allocator[256];                                   /* the object that defines malloc */
+	struct preflight_allocator allocators[ALLOCATORS_MAX]; /* the first is that one */
+	size_t allocator_count;
 	/*
 	 * number of the allocator's functions that can be hooked at their entry, if nothing changes
 	 * before that

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "hook_table.h"
 #include "plain_text.h"
 
 static const char *const verdict_names[PREFLIGHT_VERDICTS] = {
@@ -75,7 +76,64 @@ void preflight_explain(const struct preflight *preflight, char *line, size_t siz
 			 preflight->cause, preflight->remedy);
 }
 
-void preflight_print(FILE *stream, const struct preflight *preflight)
+static const char *const family_names[] = {
+	[ALLOCATOR_UNKNOWN] = "unknown",   [ALLOCATOR_GLIBC] = "glibc",
+	[ALLOCATOR_MUSL] = "musl",         [ALLOCATOR_JEMALLOC] = "jemalloc",
+	[ALLOCATOR_TCMALLOC] = "tcmalloc", [ALLOCATOR_MIMALLOC] = "mimalloc"};
+
+static const char *const obstacle_texts[] = {
+	[ENTRY_NO_OBSTACLE] = "its allocator's functions are left to slots",
+	[ENTRY_MAY_UNLOAD] = "its object may be unloaded",
+	[ENTRY_NO_FILE] = "its object's file cannot be read",
+	[ENTRY_CHANGED] = "its code is not its file's: a breakpoint, a probe or another patch",
+	[ENTRY_UNMOVABLE] = "its first instruction cannot be executed elsewhere",
+	[ENTRY_NO_PLACE] = "there is no place near it for a jump"};
+
+static void print_function(FILE *stream, const struct preflight_allocator *allocator,
+			   enum hi_function number)
+{
+	static const char *const relays[] = {
+		[ENTRY_DIRECT] = "",
+		[ENTRY_IN_GAP] = ", by a relay in the padding before it",
+		[ENTRY_FAR_AWAY] = ", by a relay in a page of its own"};
+	const struct preflight_function *function = &allocator->function[number];
+
+	fprintf(stream, "    %016llx  %s%s: ", (unsigned long long)function->address,
+		allocator->prefix, hook_table[number].symbol);
+	switch (function->way) {
+	case PREFLIGHT_WAY_ENTRY:
+		fprintf(stream, "at its entry%s\n", relays[function->by]);
+		break;
+	case PREFLIGHT_WAY_COVERED:
+		fprintf(stream, "as %s%s, which it is or jumps to\n", allocator->prefix,
+			hook_table[function->covered_by].symbol);
+		break;
+	case PREFLIGHT_WAY_SLOTS:
+		fprintf(stream, "by slots; %s\n", obstacle_texts[function->obstacle]);
+		break;
+	case PREFLIGHT_WAY_NONE:
+		fprintf(stream, "not hooked; %s\n", obstacle_texts[function->obstacle]);
+	}
+}
+
+static void print_allocator(FILE *stream, const struct preflight_allocator *allocator,
+			    bool in_detail)
+{
+	fprintf(stream, "  allocator  %s", family_names[allocator->family]);
+	if (allocator->prefix[0])
+		fprintf(stream, " as %smalloc", allocator->prefix);
+	fprintf(stream, " in %s%s: ", allocator->is_main ? "the program itself, " : "",
+		allocator->path);
+	if (allocator->is_left_alone)
+		fputs("not hooked, as it may call another one\n", stream);
+	else
+		fprintf(stream, "%zu functions at their entry\n", allocator->entry_count);
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT && in_detail; function++)
+		if (allocator->function[function].address)
+			print_function(stream, allocator, (enum hi_function)function);
+}
+
+void preflight_print(FILE *stream, const struct preflight *preflight, bool in_detail)
 {
 	char unhooked[UNHOOKED_TEXT_MAX];
 
@@ -87,7 +145,8 @@ void preflight_print(FILE *stream, const struct preflight *preflight)
 	fprintf(stream, "  threads    %u\n", preflight->status.threads);
 	fprintf(stream, "  libc       %s %s\n", libc_names[preflight->libc],
 		preflight->libc_version);
-	fprintf(stream, "  allocator  %s\n", preflight->allocator);
+	for (size_t i = 0; i < preflight->allocator_count; i++)
+		print_allocator(stream, &preflight->allocators[i], in_detail);
 	if (preflight->unhooked.count)
 		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n",
 			unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
@@ -148,6 +207,47 @@ static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 	fputc(']', stream);
 }
 
+static void print_functions(FILE *stream, const struct preflight_allocator *allocator)
+{
+	static const char *const ways[] = {[PREFLIGHT_WAY_NONE] = "none",
+					   [PREFLIGHT_WAY_ENTRY] = "entry",
+					   [PREFLIGHT_WAY_COVERED] = "covered",
+					   [PREFLIGHT_WAY_SLOTS] = "slots"};
+	const char *separator = "";
+
+	fputs(",\"functions\":[", stream);
+	for (unsigned number = 0; number < HI_FUNCTION_COUNT; number++) {
+		const struct preflight_function *function = &allocator->function[number];
+
+		if (!function->address)
+			continue;
+		fprintf(stream, "%s{\"name\":\"%s%s\",\"hooked\":\"%s\"", separator,
+			allocator->prefix, hook_table[number].symbol, ways[function->way]);
+		print_text_member(stream, "obstacle",
+				  function->obstacle ? obstacle_texts[function->obstacle] : "");
+		fputc('}', stream);
+		separator = ",";
+	}
+	fputc(']', stream);
+}
+
+static void print_allocators(FILE *stream, const struct preflight *preflight)
+{
+	fputs(",\"allocators\":[", stream);
+	for (size_t i = 0; i < preflight->allocator_count; i++) {
+		const struct preflight_allocator *allocator = &preflight->allocators[i];
+
+		fprintf(stream, "%s{\"family\":\"%s\"", i ? "," : "",
+			family_names[allocator->family]);
+		print_text_member(stream, "prefix", allocator->prefix);
+		print_text_member(stream, "object", allocator->path);
+		fprintf(stream, ",\"in_program\":%s", allocator->is_main ? "true" : "false");
+		print_functions(stream, allocator);
+		fputc('}', stream);
+	}
+	fputc(']', stream);
+}
+
 static void print_process(FILE *stream, const struct preflight *preflight)
 {
 	const struct proc_status *status = &preflight->status;
@@ -162,6 +262,7 @@ static void print_process(FILE *stream, const struct preflight *preflight)
 	print_text_member(stream, "libc", preflight->libc ? libc_names[preflight->libc] : "");
 	print_text_member(stream, "libc_version", preflight->libc_version);
 	print_text_member(stream, "allocator", preflight->allocator);
+	print_allocators(stream, preflight);
 	fprintf(stream, ",\"functions\":%zu,\"slots\":%zu,\"foreign_slots\":%zu",
 		preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
 	print_unhooked(stream, &preflight->unhooked);

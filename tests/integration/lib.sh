@@ -3,7 +3,7 @@
 #
 # Helpers for integration cases: . "$CASE_DIR/../lib.sh"
 #
-# A case starts every process with start_server or start_attach. These keep the pids, and the EXIT
+# A case starts every process with start_server or start_session. These keep the pids, and the EXIT
 # trap stops just these processes. Nothing is ever stopped by name. Observations of the target
 # (snapshot, got_words) read /proc on their own and share no code with heapinject.
 set -u
@@ -190,18 +190,6 @@ run_attach() {
 	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1
 }
 
-# start_attach PID OPTION...: attaches in the background and returns when it is attached; its pid is
-# in $ATTACH_PID
-start_attach() {
-	"$HEAPINJECT" attach "$@" >"$WORK/attach.out" 2>&1 &
-	ATTACH_PID=$!
-	pids+=("$ATTACH_PID")
-	wait_for is_attached "$1" || {
-		cat "$WORK/attach.out"
-		fail "attach to $1 did not happen"
-	}
-}
-
 # wait_attach: wait for the attach started last; returns its exit status
 wait_attach() {
 	wait "$ATTACH_PID"
@@ -215,8 +203,8 @@ lose_injector() {
 	return 0
 }
 
-# start_session PID OPTION...: does what start_attach does, but returns when allocations are
-# sampled; the files are $WORK/out.PID.*
+# start_session PID OPTION...: attaches in the background and returns when allocations are sampled;
+# its pid is in $ATTACH_PID, the files are $WORK/out.PID.*
 # The dlopen loader may find no thread at a safe point. Then start_session tries again, as the
 # loader advises.
 start_session() {

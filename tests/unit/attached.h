@@ -57,11 +57,13 @@ static inline size_t attached_count_maps(pid_t pid)
 static inline void attached_note_slots(struct attached *attached)
 {
 	struct elf_images images;
-	struct allocator allocator;
+	struct allocators allocators;
 	const struct victim *victim = &attached->victim;
 	CHECK_EQ(elf_images_read(victim->pid, &victim->maps, &victim->memory, &images), 0);
-	CHECK_EQ(allocator_find(&images, &allocator), 0);
-	CHECK_EQ(slots_find(&images, &allocator, &victim->memory, 0, 0, &attached->slots), 0);
+	CHECK_EQ(allocators_find(&images, &victim->memory, &allocators), 0);
+	CHECK_EQ(slots_find(&images, &allocators.allocator[0], &victim->memory, 0, 0,
+			    &attached->slots),
+		 0);
 	CHECK(attached->slots.count > 4);
 	elf_images_close(&images);
 }

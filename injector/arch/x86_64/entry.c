@@ -26,6 +26,16 @@ bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to)
 	return true;
 }
 
+/* jmp *0(%rip), and the address after it */
+void arch_make_far_jump(uint8_t out[ARCH_FAR_JUMP_BYTES], uint64_t to)
+{
+	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+
+	arch_fill(out, ARCH_FAR_JUMP_BYTES);
+	memcpy(out, jump, sizeof(jump));
+	memcpy(out + sizeof(jump), &to, sizeof(to));
+}
+
 static bool decode(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, struct arch_instruction *out)
 {
 	return arch_decode(code, ARCH_ENTRY_MAX, pc, out) &&

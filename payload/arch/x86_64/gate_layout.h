@@ -6,7 +6,7 @@
 #ifndef PAYLOAD_GATE_LAYOUT_H
 #define PAYLOAD_GATE_LAYOUT_H
 
-#define GATE_BYTES 12288
+#define GATE_BYTES 24576
 #define GATE_STRIDE 192
 #define GATE_EXIT_BYTES 16
 #define GATE_HASH 0x61c88647 /* without suffix, for the assembler; positive as a signed factor */
@@ -21,7 +21,7 @@
 #define WORDS_OCCUPANCY_MASK 48
 #define WORDS_RESTORE_AT 64
 #define WORDS_RESTORE_VALUE 72
-#define WORDS_RETURN_GADGET 120
+#define WORDS_RETURN_GADGET 152
 
 #define STATE_ARMED 4096
 

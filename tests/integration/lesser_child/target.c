@@ -62,7 +62,7 @@ static unsigned long spoil_behind(uintptr_t arena, const struct hi_control *cont
 
 	if (grown == MAP_FAILED)
 		return 0;
-	return fill(grown + control->relays.offset - HI_PAGE_BYTES, control->relays.size) +
+	return fill(grown + control->near.offset - HI_PAGE_BYTES, control->near.size) +
 	       fill(grown + control->image.offset - HI_PAGE_BYTES,
 		    control->arena_size - control->image.offset);
 }

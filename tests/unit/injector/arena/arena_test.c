@@ -27,9 +27,9 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	memset(&control, 0, sizeof(control));
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring,   &control.stacks, &control.tables,
-					 &control.relays, &control.state,  &control.stage,
-					 &control.image,  &control.gate,   &control.words};
+	const struct hi_part *parts[] = {&control.ring,  &control.stacks, &control.tables,
+					 &control.near,  &control.state,  &control.stage,
+					 &control.image, &control.gate,   &control.words};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);
@@ -190,11 +190,11 @@ static void call_when_asked(struct victim_page *page)
 struct target {
 	struct victim victim;
 	struct elf_images images;
-	struct allocator allocator;
+	struct allocators allocators;
 	struct payload_image payload;
 	struct arena arena;
 	struct hi_control *control; /* a copy that outlives the arena */
-	remote_addr entry[HI_FUNCTION_COUNT];
+	remote_addr entry[HOOKS_MAX];
 	struct hi_snapshot before;
 	size_t mappings_before;
 	uint64_t turn;
@@ -222,7 +222,7 @@ static void target_start(struct target *target)
 	CHECK_EQ(elf_images_read(target->victim.pid, &target->victim.maps, &target->victim.memory,
 				 &target->images),
 		 0);
-	CHECK_EQ(allocator_find(&target->images, &target->allocator), 0);
+	CHECK_EQ(allocators_find(&target->images, &target->victim.memory, &target->allocators), 0);
 	CHECK_EQ(payload_image_open(&target->payload), 0);
 	CHECK_EQ(snapshot_take(target->victim.pid, target->victim.pid, &target->before), 0);
 	target->mappings_before = count_mappings(target);
@@ -249,8 +249,9 @@ static int map_arena(void *context)
 	struct target *target = ((struct errand *)context)->target;
 	struct entries entries;
 	entries_clear(&entries);
-	const struct arena_code code = {
-		.payload = &target->payload, .allocator = &target->allocator, .entries = &entries};
+	const struct arena_code code = {.payload = &target->payload,
+					.allocators = &target->allocators,
+					.entries = &entries};
 	struct remote remote;
 	int err = remote_open(&remote, target->victim.pid, &target->victim.memory,
 			      &target->victim.gadgets, UNIT_PATIENCE_MS);
@@ -314,7 +315,7 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 	CHECK(control->gate_count >= 8);
 	for (unsigned entry = 0; entry < control->gate_count; entry++) {
 		const struct hi_gate_words words = words_of(&target, entry);
-		CHECK_EQ(words.original, target.allocator.original[words.function]);
+		CHECK_EQ(words.original, target.allocators.allocator[0].original[words.function]);
 		CHECK_EQ(words.hook, words.original);
 		CHECK_EQ(words.state, arena_state(control));
 		CHECK_EQ(words.occupancy_mask, (1u << control->occupancy_bits) - 1);
@@ -448,8 +449,9 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	map_into(&target);
 	const struct hi_control *control = target.control;
 	/* wf: wiped on fork */
-	check_mapping(&target, &(struct hi_part){.size = HI_PAGE_BYTES}, "r--p", "");
-	check_mapping(&target, &(struct hi_part){HI_PAGE_BYTES, HI_CONTROL_BYTES - HI_PAGE_BYTES},
+	check_mapping(&target, &(struct hi_part){.size = HI_PRIVATE_BYTES}, "r--p", "");
+	check_mapping(&target,
+		      &(struct hi_part){HI_PRIVATE_BYTES, HI_CONTROL_BYTES - HI_PRIVATE_BYTES},
 		      "rw-s", "");
 	check_mapping(&target, &control->ring, "rw-s", "");
 	check_mapping(&target, &control->tables, "r--s", "");
@@ -463,7 +465,7 @@ UNIT_TEST(every_part_is_mapped_as_the_contract_says)
 	check_mapping(&target, &(struct hi_part){control->state.offset, HI_PAGE_BYTES}, "rw-p", "");
 	char got[8], flags[512];
 	const remote_addr kept[] = {control->arena, arena_state(control),
-				    control->arena + HI_PAGE_BYTES,
+				    control->arena + HI_PRIVATE_BYTES,
 				    control->arena + control->tables.offset};
 	/* what a hook in a forked child may still touch, and who detaches it */
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {

@@ -16,18 +16,18 @@
 
 struct view {
 	struct own own;
-	struct allocator allocator;
+	struct allocators allocators;
 	struct entries entries;
 };
 
 static void look(struct view *view)
 {
 	view->own = own_open();
-	CHECK_EQ(allocator_find(&view->own.images, &view->allocator), 0);
+	CHECK_EQ(allocators_find(&view->own.images, &view->own.memory, &view->allocators), 0);
 	CHECK_EQ(entries_find(&view->own.images, &view->own.maps, &view->own.memory,
-			      &view->allocator, &view->entries),
+			      &view->allocators, &view->entries),
 		 0);
-	CHECK_EQ(nesting_find(&view->own.images, &view->allocator, &view->entries), 0);
+	CHECK_EQ(nesting_find(&view->own.images, &view->allocators, &view->entries), 0);
 }
 
 /* ---- code that is moved ---------------------------------------------------------------------- */
@@ -114,7 +114,8 @@ UNIT_TEST(the_functions_of_this_libc_can_be_hooked)
 					   HI_FN_MEMALIGN};
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		CHECK(entries_have(&view.entries, wanted[i]));
-	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].at, view.allocator.original[HI_FN_MALLOC]);
+	CHECK_EQ(view.entries.entry[HI_FN_MALLOC].at,
+		 hook_original(&view.allocators, HI_FN_MALLOC));
 	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);
 	CHECK_EQ(view.entries.nesting[HI_FN_FREE], ENTRY_INNERMOST);
 	CHECK_EQ(view.entries.nesting[HI_FN_POSIX_MEMALIGN], ENTRY_NESTS);
@@ -136,7 +137,7 @@ UNIT_TEST(what_reaches_another_function_by_a_slot_is_known_without_entries)
 #endif
 	look(&view);
 	entries_clear(&view.entries);
-	CHECK_EQ(nesting_find(&view.own.images, &view.allocator, &view.entries), 0);
+	CHECK_EQ(nesting_find(&view.own.images, &view.allocators, &view.entries), 0);
 	CHECK_EQ(view.entries.nesting[HI_FN_REALLOCARRAY], ENTRY_NESTS);
 	CHECK_EQ(view.entries.nesting[HI_FN_REALLOC], ENTRY_INNERMOST);
 	CHECK_EQ(view.entries.nesting[HI_FN_MALLOC], ENTRY_INNERMOST);
@@ -148,8 +149,8 @@ UNIT_TEST(only_first_instructions_and_filling_are_changed)
 {
 	static struct view view;
 	look(&view);
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
-		const struct entry *entry = &view.entries.entry[function];
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &view.entries.entry[hook];
 		struct entry_word words[ENTRY_WORDS_MAX];
 		size_t count;
 		if (!entry->at)
@@ -215,18 +216,17 @@ UNIT_TEST(a_relay_is_not_put_where_something_is)
 {
 	static struct view view;
 	look(&view);
-	unsigned function = 0;
-	while (function < HI_FUNCTION_COUNT && !(view.entries.entry[function].at &&
-						 view.entries.entry[function].by == ENTRY_FAR_AWAY))
-		function++;
-	if (function == HI_FUNCTION_COUNT)
+	unsigned hook = 0;
+	while (hook < HOOKS_MAX &&
+	       !(view.entries.entry[hook].at && view.entries.entry[hook].by == ENTRY_FAR_AWAY))
+		hook++;
+	if (hook == HOOKS_MAX)
 		SKIP("this libc needs no relay far away");
-	const remote_addr page = view.entries.entry[function].relay & ~4095ull;
+	const remote_addr page = view.entries.entry[hook].relay & ~4095ull;
 	CHECK(mmap((void *)page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 		   -1, 0) == (void *)page);
 	look(&view);
-	CHECK(!view.entries.entry[function].at ||
-	      (view.entries.entry[function].relay & ~4095ull) != page);
+	CHECK(!view.entries.entry[hook].at || (view.entries.entry[hook].relay & ~4095ull) != page);
 }
 
 UNIT_MAIN()

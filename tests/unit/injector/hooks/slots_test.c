@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include "target_allocators.h"
 #include "hook_table.h"
 #include "own_images.h"
 
@@ -30,8 +31,10 @@ struct view {
 static struct view view_open(void)
 {
 	struct view view = {.own = own_open()};
+	struct allocators allocators;
 
-	CHECK_EQ(allocator_find(&view.own.images, &view.allocator), 0);
+	CHECK_EQ(allocators_find(&view.own.images, &view.own.memory, &allocators), 0);
+	view.allocator = allocators.allocator[0];
 	CHECK_EQ(slots_find(&view.own.images, &view.allocator, &view.own.memory, 0, 0, &view.slots),
 		 0);
 	return view;

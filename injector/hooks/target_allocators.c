@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* target_allocators.c - see target_allocators.h. Enter at allocators_find. */
+#include "target_allocators.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "arch.h"
+#include "elf_symbols.h"
+#include "hook_table.h"
+#include "slots.h"
+
+#define PREFIXES_MAX 8u
+
+struct search {
+	const struct elf_images *images;
+	struct allocators allocators;
+	size_t room; /* bytes of symbol tables that may still be read */
+};
+
+/* Is it the payload, loaded by dlopen into a parent of this process? */
+static bool is_ours(const struct elf_image *image)
+{
+	return strncmp(image->path, "/memfd:" HI_MEMFD_NAME, sizeof("/memfd:" HI_MEMFD_NAME) - 1) ==
+	       0;
+}
+
+static bool exports_malloc(const struct elf_image *image)
+{
+	remote_addr address;
+
+	return elf_image_symbol(image, hook_table[HI_FN_MALLOC].symbol, &address, NULL) == 0;
+}
+
+static const struct elf_image *main_image(const struct elf_images *images)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (images->image[i].is_main)
+			return &images->image[i];
+	return NULL;
+}
+
+/* ---- the first ------------------------------------------------------------------------------- */
+
+/*
+ * The functions that the allocator's object lacks, as other objects find them (libc's reallocarray,
+ * in a program with jemalloc). Not those of an object loaded by dlopen: the rest of the program
+ * would not be bound to it, and it may be unloaded. Nor operators: those of another object are
+ * wrappers of malloc.
+ */
+static void add_functions_of_others(struct search *search, struct allocator *allocator)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		const struct elf_image *image;
+		remote_addr address;
+
+		if (elf_images_resolve(search->images, hook_table[function].symbol, &address,
+				       &image))
+			continue;
+		if (image != allocator->image && image->is_pinned &&
+		    !hook_table[function].allocator_only)
+			allocator->original[function] = address;
+	}
+}
+
+static int find_first(struct search *search)
+{
+	struct allocator *first = &search->allocators.allocator[0];
+	const struct elf_image *image;
+	remote_addr address;
+
+	/* a program without dynamic symbols has what is linked into it */
+	if (elf_images_resolve(search->images, hook_table[HI_FN_MALLOC].symbol, &address, &image))
+		image = main_image(search->images);
+	if (!image || !allocator_open(image, "", &search->room, first))
+		return -ENOENT;
+	add_functions_of_others(search, first);
+	search->allocators.count = 1;
+	return 0;
+}
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
+/* Makes an allocator one that is only named. */
+static void leave_alone(struct allocator *allocator)
+{
+	memset(allocator->original, 0, sizeof(allocator->original));
+}
+
+/* The allocator whose malloc this is; NULL: none. */
+static struct allocator *find_by_malloc(struct search *search, remote_addr malloc)
+{
+	for (size_t i = 0; i < search->allocators.count; i++)
+		if (search->allocators.allocator[i].malloc == malloc)
+			return &search->allocators.allocator[i];
+	return NULL;
+}
+
+/* Adds what one allocator has under a second prefix (tc_new of gperftools). */
+static void add_functions(struct allocator *to, const struct allocator *from)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		if (to->original[function] || !from->original[function])
+			continue;
+		to->original[function] = from->original[function];
+		to->plain[function] = from->plain[function];
+		to->nothrow[function] = from->nothrow[function];
+		to->usable_size[function] = from->usable_size[function];
+	}
+}
+
+static void add(struct search *search, const struct elf_image *image, const char *prefix,
+		enum allocator_reach reach)
+{
+	struct allocators *allocators = &search->allocators;
+	struct allocator found, *known;
+
+	if (!allocator_open(image, prefix, &search->room, &found))
+		return;
+	found.reach = reach;
+	known = find_by_malloc(search, found.malloc);
+	if (known) {
+		add_functions(known, &found);
+		return;
+	}
+	if (allocators->count == ALLOCATORS_MAX)
+		return;
+	if (found.family == ALLOCATOR_UNKNOWN && reach != ALLOCATOR_PREFIXED)
+		leave_alone(&found);
+	allocators->allocator[allocators->count++] = found;
+}
+
+/* What an object has, by the names of its functions. */
+struct names {
+	const struct elf_image *image;
+	char prefix[PREFIXES_MAX][HI_ALLOCATOR_NAME_MAX];
+	size_t prefix_count;
+	bool has_malloc;
+};
+
+static void note_name(void *context, const struct elf_function *function)
+{
+	struct names *names = context;
+	const size_t length = hi_allocator_prefix(function->name);
+	char prefix[HI_ALLOCATOR_NAME_MAX] = "";
+
+	names->has_malloc |= strcmp(function->name, hook_table[HI_FN_MALLOC].symbol) == 0;
+	if (!length || names->prefix_count == PREFIXES_MAX)
+		return;
+	memcpy(prefix, function->name, length);
+	for (size_t i = 0; i < names->prefix_count; i++)
+		if (strcmp(names->prefix[i], prefix) == 0)
+			return;
+	memcpy(names->prefix[names->prefix_count++], prefix, sizeof(prefix));
+}
+
+static void look_into(struct search *search, const struct elf_image *image)
+{
+	struct names names = {.image = image};
+
+	elf_symbols_visit(image, &search->room, note_name, &names);
+	for (size_t i = 0; i < names.prefix_count; i++)
+		add(search, image, names.prefix[i], ALLOCATOR_PREFIXED);
+	/* what it exports comes after the first, and is used only by those bound to it */
+	if (names.has_malloc && (image->is_main || !exports_malloc(image)))
+		add(search, image, "", ALLOCATOR_DIRECT);
+}
+
+/* Objects to whose malloc slots of other objects lead. */
+static int find_bound(struct search *search, const struct memory *memory)
+{
+	struct slots slots = {0};
+	const int err =
+		slots_find(search->images, &search->allocators.allocator[0], memory, 0, 0, &slots);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < slots.other_count; i++)
+		add(search, slots.other[i], "", ALLOCATOR_BOUND);
+	slots_close(&slots);
+	return 0;
+}
+
+int allocators_find(const struct elf_images *images, const struct memory *memory,
+		    struct allocators *out_allocators)
+{
+	struct search search = {.images = images, .room = ELF_SYMBOLS_BYTES_MAX};
+	int err = find_first(&search);
+
+	for (size_t i = 0; i < images->count && !err; i++) {
+		const struct elf_image *image = &images->image[i];
+
+		if (!image->is_vdso && !image->is_loader && !is_ours(image))
+			look_into(&search, image);
+	}
+	if (!err)
+		err = find_bound(&search, memory);
+	if (!err)
+		*out_allocators = search.allocators;
+	return err;
+}
+
+/* ---- the new-handler ------------------------------------------------------------------------- */
+
+/*
+ * Takes it from the code of the function that returns it. If the library can be unloaded, the word
+ * would be unmapped with it.
+ */
+void allocators_find_new_handler(const struct elf_images *images, const struct memory *memory,
+				 struct allocators *allocators)
+{
+	const struct elf_image *image;
+	uint8_t code[ARCH_ENTRY_MAX];
+	remote_addr getter;
+
+	if (!elf_images_resolve(images, "_ZSt15get_new_handlerv", &getter, &image) &&
+	    image->is_pinned && !memory_read(memory, getter, code, sizeof(code)))
+		allocators->new_handler = arch_returned_word(code, getter);
+}
