@@ -72,6 +72,11 @@ def allocators(place):
                 continue  # not an object, or gone
 
 
+def objects(place):
+    """Paths of all objects mapped."""
+    return [name for name, _ in got_words.Maps(place).objects()]
+
+
 def mappings(place):
     """(low, high, permissions, offset, inode, path, the lines about it) of each mapping."""
     with open(f"/proc/{place}/smaps", encoding="utf-8", errors="surrogateescape") as file:
@@ -83,12 +88,14 @@ def mappings(place):
             yield int(low, 16), int(high, 16), permissions, int(offset, 16), inode, path, part
 
 
-def look(place, paths):
-    """Lines: one for each page of their code, with a digest of it, and one for each mapping."""
+def look(place, paths, data_too=False):
+    """Lines: one for each page of their code, with a digest of it, and one for each mapping.
+    data_too: of all that is mapped from these files and cannot be written.
+    """
     lines = []
     with open(f"/proc/{place}/mem", "rb", buffering=0) as memory:
         for low, high, permissions, offset, _, path, about in mappings(place):
-            if path not in paths or "x" not in permissions:
+            if path not in paths or ("w" in permissions if data_too else "x" not in permissions):
                 continue
             where, copied = f"{path} {low:x}-{high:x}", sum(int(kb) for kb in COPIED.findall(about))
             flags = " ".join(sorted(set(FLAGS.search(about).group(1).split()) - PASSING_FLAGS))

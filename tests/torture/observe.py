@@ -145,16 +145,18 @@ class Observer:
     allocator's, so that an observation costs little.
     """
 
-    def __init__(self, pid, varies=(), has_kept=False):
+    def __init__(self, pid, varies=(), has_kept=False, compares_all=False):
         self.pid, self.varies, self.has_kept = pid, frozenset(varies), has_kept
+        self.compares_all = compares_all
         self.slots = (
             [] if "got" in self.varies else list(got_words.family_slots(self.place(), self.maps()))
         )
-        self.allocators = (
-            set() if "code" in self.varies else set(code_pages.allocators(self.place()))
-        )
-        if not self.allocators and "code" not in self.varies:
-            raise Broken("none of its objects defines malloc: there is no code to be compared")
+        self.compared = set()  # paths of the objects whose code is compared
+        if "code" not in self.varies:
+            objects = code_pages.objects if compares_all else code_pages.allocators
+            self.compared = set(objects(self.place()))
+            if not self.compared:
+                raise Broken("none of its objects defines malloc: there is no code to be compared")
         self.before = self.settled_look()
 
     def settled_look(self):
@@ -232,8 +234,8 @@ class Observer:
                 for slot, value in self.read_slots(directory).items()
                 if value is not None
             ],
-            "code": code_pages.look(directory[len("/proc/") :], self.allocators)
-            if self.allocators
+            "code": code_pages.look(directory[len("/proc/") :], self.compared, self.compares_all)
+            if self.compared
             else [],
         }
         return {part: value for part, value in seen.items() if part not in self.varies}

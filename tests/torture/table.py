@@ -87,6 +87,10 @@ class Target:
     # else.
     copies: str = ""
 
+    # Compare all code and all read-only data of the program and of its libraries, and not only the
+    # code of the objects that define malloc.
+    compares_all: bool = False
+
     weight: float = 1.0  # share of the cycles of N
     is_storm: bool = False
     in_slice: bool = True

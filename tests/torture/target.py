@@ -131,7 +131,9 @@ class Running:
         self.ask_progress()
         if self.target.copies:
             self.copies = self.count_copies()
-        self.observer = Observer(self.pid, self.target.varies, bool(self.target.copies))
+        self.observer = Observer(
+            self.pid, self.target.varies, bool(self.target.copies), self.target.compares_all
+        )
         self.stops = Stops(self.pid)
 
     def fill_in(self, word):
