@@ -33,6 +33,8 @@
 ##                        ...
 ##   LEAKS=               more options of tests/leaks/run: --only REGEX --jobs 4 --repeat 3, ...;
 ##                        of tests/leaks/servers: --only REGEX --seconds 60 --keep DIR
+##   ALLOCATORS=          more options of tests/allocators/run: --only REGEX --cycles 200
+##                        --kills 200 --jobs 2, ...
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -167,7 +169,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports leaks leaks-servers bench bench-report check-bench fuzz build-fuzzers fuzzers \
+	same-reports allocators leaks leaks-servers bench bench-report check-bench fuzz \
+	build-fuzzers fuzzers \
 	demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
@@ -312,6 +315,11 @@ same-reports: $(O)/heapinject ## every view and file format, byte for byte \
                               ## as the program of BASE=HEAD makes them
 	@O=$(O) CC=$(CC) tests/same_reports '$(BASE)'
 
+allocators: $(O)/heapinject ## every allocator, by every way to link it, in C, C++ and Rust: what \
+		## a session says and leaves; ten minutes
+	@scripts/install-packages build allocators
+	@$(built) CC=$(CC) tests/allocators/run $(ALLOCATORS)
+
 # Whether a session of a minute names the function that leaks, and no other. The programs are
 # optimized as what people run is.
 CXX ?= g++
@@ -448,8 +456,8 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 	$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch]))
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
-	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc leaks/*.[ch] \
-	leaks/*.cc leaks/*/*.c leaks/*/*/*.c)
+	allocators/*.[ch] allocators/*.cc torture/*.c torture/*/*.[ch] torture/*/*.cc \
+	bench/*.[ch] bench/*.cc leaks/*.[ch] leaks/*.cc leaks/*/*.c leaks/*/*/*.c)
 formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) \
 	$(formatted_tests)))
 format: ## clang-format every source in place

@@ -81,7 +81,12 @@ void CALL(free_size_aligned)(void *, size_t, size_t);
 #define GET(...) block = CALL(__VA_ARGS__)
 #define FREE CALL(free)(block)
 
-/* X(is it here, name, unit of sizes, may it move, how to get a block, how to free it) */
+/*
+ * No name ends in mallocx: by that heapinject knows the functions of jemalloc, whatever their
+ * prefix.
+ *
+ * X(is it here, name, unit of sizes, may it move, how to get a block, how to free it)
+ */
 #define C_SITES(X)                                                                                \
 	X(1, malloc, 1, MOVES, GET(malloc)(size), FREE)                                           \
 	X(1, calloc, UNIT, MOVES, GET(calloc)(size / 16, 16), FREE)                               \
@@ -99,12 +104,12 @@ void CALL(free_size_aligned)(void *, size_t, size_t);
 	X(HAS_memalign, memalign, 1, MOVES, GET(memalign)(ALIGNMENT, size), FREE)                 \
 	X(HAS_valloc, valloc, 1, MOVES, GET(valloc)(size), FREE)                                  \
 	X(HAS_pvalloc, pvalloc, 1, MOVES, GET(pvalloc)(size), FREE)                               \
-	X(HAS_mallocx, mallocx, 1, MOVES, GET(mallocx)(size, 0), CALL(dallocx)(block, 0))         \
-	X(HAS_mallocx, mallocx_aligned, 1, STAYS, GET(mallocx)(size, ALIGNED_FLAG),               \
+	X(HAS_mallocx, extended, 1, MOVES, GET(mallocx)(size, 0), CALL(dallocx)(block, 0))        \
+	X(HAS_mallocx, extended_aligned, 1, STAYS, GET(mallocx)(size, ALIGNED_FLAG),              \
 	  CALL(sdallocx)(block, size, ALIGNED_FLAG))                                              \
-	X(HAS_rallocx, rallocx, 1, MOVES, GET(mallocx)(size / 2, ZERO_FLAG);                      \
+	X(HAS_rallocx, extended_moved, 1, MOVES, GET(mallocx)(size / 2, ZERO_FLAG);               \
 	  GET(rallocx)(block, size, 0), CALL(dallocx)(block, 0))                                  \
-	X(HAS_xallocx, xallocx, 1, MOVES, GET(mallocx)(size, 0);                                  \
+	X(HAS_xallocx, extended_in_place, 1, MOVES, GET(mallocx)(size, 0);                        \
 	  SELF_CHECK(CALL(xallocx)(block, size, 0, 0) >= size), FREE)                             \
 	X(HAS_new, new, 1, STAYS, GET(new)(size), DELETE)                                         \
 	X(HAS_new_nothrow, new_nothrow, 1, STAYS, GET(new_nothrow)(size, nothrow), DELETE)        \

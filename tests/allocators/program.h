@@ -3,8 +3,9 @@
  * program.h - what the sources of the program of the allocator table share. program.rs repeats it.
  *
  * A site is one way to get a block, in a function of its own, alloc_NAME, and one way to free it.
- * The runner defines PREFIX (of the allocator's functions; may be empty), PREFIXED (0 or 1), and
- * HAS_NAME (0 or 1) for each function that not every allocator has.
+ * The runner defines PREFIX (of the allocator's functions; may be empty), PREFIXED (0 or 1),
+ * NEW_ABORTS (0 or 1: operator new aborts where it is to throw), and HAS_NAME (0 or 1) for each
+ * function that not every allocator has.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H

@@ -50,19 +50,22 @@ class Row:
 
 
 LIBCS = ("glibc", "musl")
-PREFIXES = {"jemalloc": ("je_", "je_", "_rjem_"), "tcmalloc": ("tc_",) * 3, "mimalloc": ("mi_",) * 3}
+# Of the programs in each of LANGUAGES.
+PREFIXES = {
+    "jemalloc": ("je_", "je_", "_rjem_"), "tcmalloc": ("tc_",) * 3, "mimalloc": ("mi_",) * 3,
+}
 # The library that is linked, and what else it needs if it is in the program.
 LINKED = {"jemalloc": "jemalloc", "tcmalloc": "tcmalloc_minimal", "mimalloc": "mimalloc"}
 PRELOADED = {
     "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
     "mimalloc": "libmimalloc.so.2",
 }
-NEEDED = {"jemalloc": ["stdc++", "m"], "tcmalloc": ["stdc++"], "mimalloc": []}
+NEEDED = {"jemalloc": ["stdc++", "m"], "tcmalloc": ["stdc++", "m"], "mimalloc": []}
 
 ROWS = [
     *(Row("glibc", linkage, language) for linkage in ("dynamic", "static", "static-pie")
       for language in LANGUAGES if (linkage, language) != ("static", "rust")),
-    *(Row("musl", linkage, "c") for linkage in ("dynamic", "static", "static-pie")),
+    *(Row("musl", linkage, "c") for linkage in ("dynamic", "static")),
     *(Row(allocator, linkage, language) for allocator in LINKED
       for linkage in ("shared", "preload", "static") for language in LANGUAGES),
     *(Row(allocator, "prefix", language, prefix) for allocator, prefixes in PREFIXES.items()
@@ -150,16 +153,18 @@ class Workshop:
         os.unlink(without)
 
     def unmask_tcmalloc(self, source, output, prefix):
-        """It has all functions under its prefix; what they are called otherwise is taken away."""
-        other = [
-            name
-            for name in defined(source)
-            if re.fullmatch(r"_Z(?:n|d)[aw]?[lm]?\w*|(?:__(?:libc|posix)_)?[a-z]\w*", name)
-            and not name.startswith(prefix)
-            and (name.startswith(("_Zn", "_Zd", "__libc_", "__posix_")) or prefix + name in
-                 defined(source) or name in ("aligned_alloc",))
-        ]
-        self.edit(source, output, *(f"--strip-symbol={name}" for name in sorted(other)))
+        """It has all functions under its prefix, too. So the other names of C are taken away; the
+        operators, which it calls itself, get other names.
+        """
+        there = sorted(defined(source))
+        self.edit(
+            source, output,
+            *(f"--strip-symbol={name}" for name in there
+              if re.match(r"__libc_|__posix_|[a-z]", name)
+              and not name.startswith((prefix, "mmap", "mremap", "munmap", "sbrk"))),
+            *(f"--redefine-sym={name}={prefix}{name}" for name in there
+              if re.match(r"_Zn[aw]|_Zd[al]", name)),
+        )
 
     def mimalloc(self, overrides):
         output = self.path(f"libmimalloc{'_override' if overrides else ''}.a")
@@ -223,29 +228,30 @@ class Workshop:
             return defined(self.archive(row))
         if row.allocator == "musl":
             return defined(existing(f"{MUSL}/libc.a", "musl-dev"))
-        return defined(
-            existing(
-                os.path.join(LIBRARIES, PRELOADED.get(row.allocator, "libc.so.6")), row.allocator
-            ),
-            "-D",
-        )
+        libc = defined(existing(f"{LIBRARIES}/libc.so.6", "libc6"), "-D")
+        if row.allocator == "glibc":
+            return libc
+        library = f"{LIBRARIES}/{PRELOADED[row.allocator]}"
+        there = defined(existing(library, f"the library of {row.allocator}"), "-D")
+        # A program that is linked without it knows no functions that only it has.
+        return there & libc if row.linkage == "preload" else there
 
     def defines(self, row):
         with open(SOURCES[0], encoding="utf-8") as file:
             asked = sorted(set(re.findall(r"\bHAS_(\w+)", file.read())))
-        there = self.functions(row)
-        return [f"-DPREFIX={row.prefix}", f"-DPREFIXED={int(bool(row.prefix))}"] + [
-            f"-DHAS_{name}={int(name in there)}" for name in asked
+        there, aborts = self.functions(row), row.allocator == "mimalloc" and not row.prefix
+        return [
+            f"-DPREFIX={row.prefix}", f"-DPREFIXED={int(bool(row.prefix))}",
+            f"-DNEW_ABORTS={int(aborts)}",
+            *(f"-DHAS_{name}={int(name in there)}" for name in asked),
         ]
 
     def commands(self, row, directory):
         """(what the program is built by, the program)."""
         program, objects = f"{directory}/program", [f"{directory}/program.o"]
         compiler = "musl-gcc" if row.allocator == "musl" else self.compiler
-        pic = {"static": "-fno-pie", "dynamic": "-fPIE"}.get(
-            row.linkage if row.allocator in LIBCS else "", "-fPIE"
-        )
-        flags = [*FLAGS, pic, *self.defines(row)]
+        is_static = row.allocator in LIBCS and row.linkage == "static"
+        flags = [*FLAGS, "-fno-pie" if is_static else "-fPIE", *self.defines(row)]
         is_rust = row.language == "rust"
         commands = [
             [
@@ -266,13 +272,15 @@ class Workshop:
                  f"{HERE}/program.rs"],
             ]
             return commands, program
-        link = {"static": ["-static", "-no-pie"], "static-pie": ["-static-pie"], "dynamic": []}[
-            row.linkage if row.allocator in LIBCS else "dynamic"
-        ]
-        if row.linkage in ("static", "prefix") and row.allocator not in LIBCS:
-            link += [self.archive(row), *(f"-l{name}" for name in NEEDED[row.allocator])]
+        link = []
+        if is_static:
+            link = ["-static", "-no-pie"]
+        elif row.linkage == "static-pie":
+            link = ["-static-pie"]
+        elif row.linkage in ("static", "prefix"):
+            link = [self.archive(row), *(f"-l{name}" for name in NEEDED[row.allocator])]
         elif row.linkage == "shared":
-            link += [f"-l{LINKED[row.allocator]}"]
+            link = [f"-l{LINKED[row.allocator]}"]
         commands.append(
             [self.cxx if row.language == "c++" else compiler, "-pthread", "-o", program, *objects,
              *link]
