@@ -316,7 +316,7 @@ same-reports: $(O)/heapinject ## every view and file format, byte for byte \
 	@O=$(O) CC=$(CC) tests/same_reports '$(BASE)'
 
 allocators: $(O)/heapinject ## every allocator, by every way to link it, in C, C++ and Rust: what \
-		## a session says and leaves; ten minutes
+		## a session says and leaves; five minutes
 	@scripts/install-packages build allocators
 	@$(built) CC=$(CC) tests/allocators/run $(ALLOCATORS)
 
