@@ -84,7 +84,7 @@ def run(command, what, **options):
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["no reason given"]
         said = next((line for line in lines if WHY.search(line)), lines[-1])
-        raise Skip(f"{what} does not build: {said}")
+        raise Skip(f"{what} cannot be had: {said}")
     return done.stdout
 
 
@@ -205,6 +205,7 @@ class Workshop:
                         ("Dir::State::lists", f"{directory}/lists"),
                         ("Dir::Cache", f"{directory}/cache"),
                         ("APT::Sandbox::User", "root"),
+                        ("APT::Update::Error-Mode", "any"),
                     )
                     for word in ("-o", f"{name}={value}")
                 ),
