@@ -287,7 +287,7 @@ size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
  * other function.
  */
 uint64_t arch_returned_word(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
-/* Target of the first instruction if it is an unconditional jump; otherwise 0. */
+/* Where the first instruction leads if it is a jump that names its target; otherwise 0. */
 uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /*
  * Makes code, to be placed at `at`, that does what the function at pc does although its first

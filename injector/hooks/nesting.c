@@ -174,7 +174,10 @@ static void note_way(const struct finder *finder, const struct code *code,
 	}
 }
 
-/* Bytes that cannot be decoded are skipped one by one. */
+/*
+ * Bytes that cannot be decoded are skipped one by one. A function that begins with a jump through a
+ * word may be another name of one that is hooked.
+ */
 static void look_through(const struct finder *finder, const struct code *code,
 			 struct reached *reached)
 {
@@ -184,6 +187,8 @@ static void look_through(const struct finder *finder, const struct code *code,
 		if (!arch_decode(code->bytes + offset, code->size - offset, code->at + offset,
 				 &instruction))
 			instruction.size = 1;
+		else if (!offset && instruction.flow == ARCH_FLOW_JUMP && !instruction.target)
+			reached->by_slot_jump = true;
 		else if (instruction.flow == ARCH_FLOW_CALL || instruction.flow == ARCH_FLOW_JUMP ||
 			 instruction.flow == ARCH_FLOW_BRANCH)
 			note_way(finder, code, &instruction, offset, reached);

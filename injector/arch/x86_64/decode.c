@@ -14,7 +14,8 @@ enum { SP = 4, BP = 5 }; /* as ModRM numbers them */
 
 struct decoder {
 	const uint8_t *at, *end;
-	bool is_16, is_wide, has_vex, failed; /* operand size prefix, REX.W */
+	bool is_16, is_wide; /* operands: operand size prefix, REX.W */
+	bool is_short_address, has_vex, failed;
 	uint8_t reg_high, index_high, rm_high;
 	uint8_t map, opcode;
 	uint8_t mod, reg, rm;
@@ -63,16 +64,18 @@ static void read_vex(struct decoder *decoder, uint8_t first)
 
 static void read_opcode(struct decoder *decoder)
 {
-	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x36,
-					   0x3e, 0x26, 0x64, 0x65, 0xf0};
+	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x36, 0x3e,
+					   0x26, 0x64, 0x65, 0x67, 0xf0};
 	uint8_t byte = next(decoder);
 
 	while (memchr(prefixes, byte, sizeof(prefixes)) && !decoder->failed) {
 		decoder->is_16 |= byte == 0x66;
+		decoder->is_short_address |= byte == 0x67;
 		byte = next(decoder);
 	}
 	if ((byte & 0xf0) == 0x40) {
 		decoder->is_wide = byte & 8;
+		decoder->is_16 &= !decoder->is_wide;
 		decoder->reg_high = byte & 4 ? 8 : 0;
 		decoder->index_high = byte & 2 ? 8 : 0;
 		decoder->rm_high = byte & 1 ? 8 : 0;
@@ -102,7 +105,7 @@ static bool has_modrm(const struct decoder *decoder)
 	static const uint16_t one[16] = {0xf0f0, 0xf0f0, 0xf0f0, 0xf0f0, 0, 0,
 					 0x1050, 0,      0xdfff, 0,      0, 0,
 					 0xc300, 0xf0ff, 0,      0x0303};
-	static const uint16_t two[16] = {0xf007, 0xffff, 0xffff, 0x0000, 0xffff, 0xffff,
+	static const uint16_t two[16] = {0xf005, 0xffff, 0xffff, 0x0000, 0xffff, 0xffff,
 					 0xffff, 0xfeff, 0x0000, 0xffff, 0x1c1f, 0xffff,
 					 0xff00, 0xffff, 0xffff, 0xffff};
 
@@ -111,11 +114,12 @@ static bool has_modrm(const struct decoder *decoder)
 				   : true;
 }
 
+/* Prefixes are no opcodes, not even after REX, where programs have none. */
 static bool is_known(const struct decoder *decoder)
 {
-	static const uint16_t bad[16] = {0x0303, 0x0303, 0x0101, 0x0101, 0xffff, 0,
-					 0xe000, 0,      0x2000, 0x0020, 0,      0,
-					 0x0c92, 0x0e00, 0x0000, 0x4000};
+	static const uint16_t bad[16] = {0x0303, 0x0303, 0x0303, 0x0303, 0xffff, 0,
+					 0xef00, 0,      0x2000, 0x0020, 0,      0,
+					 0x0cb2, 0x0e00, 0x0000, 0xf000};
 
 	return decoder->map == 0 ? !is_in(bad, decoder->opcode) : decoder->map <= 3;
 }
@@ -168,7 +172,7 @@ static unsigned immediate_size_of_one(const struct decoder *decoder)
 	if ((opcode & 0xf8) == 0xb8)
 		return decoder->is_wide ? 8 : full;
 	if ((opcode & 0xfc) == 0xa0)
-		return 8;
+		return decoder->is_short_address ? 4 : 8;
 	if (opcode == 0xc2)
 		return 2;
 	if (opcode == 0xc8)
@@ -205,7 +209,8 @@ static void set_flow(const struct decoder *decoder, int64_t immediate, uint64_t 
 		else if (opcode == 0x0b)
 			out->flow = ARCH_FLOW_STOP;
 	} else if (decoder->map == 0) {
-		if ((opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0)
+		if ((opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0 ||
+		    (opcode == 0xc7 && decoder->mod == 3 && (decoder->reg & 7) == 7)) /* xbegin */
 			out->flow = ARCH_FLOW_BRANCH;
 		else if (opcode == 0xe8 || (opcode == 0xff && (decoder->reg & 7) == 2))
 			out->flow = ARCH_FLOW_CALL;
@@ -323,6 +328,16 @@ static void set_effect(const struct decoder *decoder, int64_t immediate,
 		set_move(decoder, out);
 }
 
+/*
+ * Not known, because CPUs differ or programs have no use for it: a 16-bit distance of a branch, an
+ * operand relative to half of pc.
+ */
+static bool is_odd(const struct decoder *decoder, const struct arch_instruction *instruction)
+{
+	return (instruction->target && decoder->is_16) ||
+	       (decoder->is_pc_relative && decoder->is_short_address);
+}
+
 bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 		 struct arch_instruction *out_instruction)
 {
@@ -341,6 +356,8 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 		return false;
 	set_flow(&decoder, immediate, pc + out.size, &out);
 	set_effect(&decoder, immediate, &out);
+	if (is_odd(&decoder, &out))
+		return false;
 	if (decoder.map == 0 && decoder.opcode == 0x8d && decoder.is_pc_relative)
 		out.address = pc + out.size + (uint64_t)(int64_t)decoder.displacement;
 	if (decoder.is_pc_relative)

@@ -2,8 +2,11 @@
 /*
  * entry.c - moves the first instruction of a function.
  *
- * The instruction may be any that does the same elsewhere: no call and no branch. A jump keeps its
- * target. An operand relative to pc is readdressed from the new place.
+ * The instruction may be any that does the same elsewhere. A jump keeps its target. An operand
+ * relative to pc is readdressed from the new place. So a jump through a word or a register can be
+ * moved, too, and so can a return: where they lead does not depend on where they are. Not moved are
+ * calls, whose return address would be that of the new place, and conditional branches, with which
+ * no function begins: it would depend on flags that its caller does not set.
  */
 #include <string.h>
 
@@ -39,14 +42,21 @@ void arch_make_far_jump(uint8_t out[ARCH_FAR_JUMP_BYTES], uint64_t to)
 static bool decode(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, struct arch_instruction *out)
 {
 	return arch_decode(code, ARCH_ENTRY_MAX, pc, out) &&
-	       (out->flow == ARCH_FLOW_NEXT || (out->flow == ARCH_FLOW_JUMP && out->target));
+	       (out->flow == ARCH_FLOW_NEXT || out->flow == ARCH_FLOW_JUMP ||
+		out->flow == ARCH_FLOW_RETURN);
+}
+
+/* Is it a jump to a place that it names itself? That one is not copied but made anew. */
+static bool is_plain_jump(const struct arch_instruction *instruction)
+{
+	return instruction->flow == ARCH_FLOW_JUMP && instruction->target;
 }
 
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
 {
 	struct arch_instruction first;
 
-	return decode(code, pc, &first) && (first.flow == ARCH_FLOW_JUMP ||
+	return decode(code, pc, &first) && (is_plain_jump(&first) ||
 					    first.size <= ARCH_EXIT_BYTES - ARCH_JUMP_BYTES)
 		       ? first.size
 		       : 0;
@@ -67,7 +77,7 @@ bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at
 	if (!arch_entry_size(code, pc) || !decode(code, pc, &first))
 		return false;
 	memset(out, BREAKPOINT, ARCH_EXIT_BYTES);
-	if (first.flow == ARCH_FLOW_JUMP)
+	if (is_plain_jump(&first))
 		return arch_make_jump(out, ARCH_JUMP_BYTES, at, first.target);
 	memcpy(out, code, first.size);
 	if (first.pc_relative_at) {
@@ -81,7 +91,8 @@ bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at
 		distance = (int32_t)moved;
 		memcpy(out + first.pc_relative_at, &distance, sizeof(distance));
 	}
-	return arch_make_jump(out + first.size, ARCH_JUMP_BYTES, at + first.size, pc + first.size);
+	return first.flow != ARCH_FLOW_NEXT ||
+	       arch_make_jump(out + first.size, ARCH_JUMP_BYTES, at + first.size, pc + first.size);
 }
 
 bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc,

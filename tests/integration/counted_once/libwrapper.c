@@ -2,7 +2,8 @@
 /*
  * A wrapper of malloc as many programs preload one: it hands on to the next malloc, and its
  * functions reach each other in each way that there is: by a call, a jump, through a helper,
- * through a pointer in the GOT. It has an operator new that throws, and none that does not.
+ * through a pointer in the GOT, through one of its own. It has an operator new that throws, and
+ * none that does not.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -116,4 +117,41 @@ void *new_some(size_t size) __asm__("_Znam");
 void *new_some(size_t size)
 {
 	return helper(size);
+}
+
+void *own_malloc(size_t size) __attribute__((alias("malloc"), visibility("hidden")));
+__attribute__((visibility("hidden"))) void *(*through_pointer)(size_t size) = own_malloc;
+
+/* Its first instruction is a jump through a word that no symbol stands for. */
+__attribute__((optimize("O2"))) void *mallocx(size_t size, int flags)
+{
+	(void)flags;
+	return through_pointer(size);
+}
+
+void *rallocx(void *old, size_t size, int flags)
+{
+	(void)flags;
+	return realloc(old, size);
+}
+
+size_t xallocx(void *block, size_t size, size_t extra, int flags)
+{
+	(void)size;
+	(void)extra;
+	(void)flags;
+	return malloc_usable_size(block);
+}
+
+void dallocx(void *block, int flags)
+{
+	(void)flags;
+	free(block);
+}
+
+void sdallocx(void *block, size_t size, int flags)
+{
+	(void)size;
+	(void)flags;
+	free(block);
 }

@@ -42,14 +42,16 @@ static const uint8_t PUSH_RBX[ARCH_ENTRY_MAX] = {0x53, 0x48, 0x89, 0xfb};
 UNIT_TEST(a_first_instruction_is_measured)
 {
 	const uint8_t call[ARCH_ENTRY_MAX] = {0xe8, 1, 2, 3, 4}, branch[ARCH_ENTRY_MAX] = {0x74, 5},
-		      ret[ARCH_ENTRY_MAX] = {0xc3};
+		      ret[ARCH_ENTRY_MAX] = {0xc3}, through[ARCH_ENTRY_MAX] = {0xff, 0x25, 1, 2, 3};
 	CHECK_EQ(arch_entry_size(PUSH_R12, 0x1000), 2);
 	CHECK_EQ(arch_entry_size(COMPARE, 0x1000), 7);
 	CHECK_EQ(arch_entry_size(JUMP, 0x1000), 5);
 	CHECK_EQ(arch_entry_size(PUSH_RBX, 0x1000), 1);
 	CHECK_EQ(arch_entry_size(call, 0x1000), 0);
 	CHECK_EQ(arch_entry_size(branch, 0x1000), 0);
-	CHECK_EQ(arch_entry_size(ret, 0x1000), 0);
+	CHECK_EQ(arch_entry_size(ret, 0x1000), 1);
+	CHECK_EQ(arch_entry_size(through, 0x1000), 6);
+	CHECK_EQ(arch_entry_target(through, 0x1000), 0);
 	CHECK_EQ(arch_entry_target(JUMP, 0x1000), 0x1000 + 5 + 0x2010);
 	CHECK_EQ(arch_entry_target(PUSH_R12, 0x1000), 0);
 }
