@@ -19,12 +19,12 @@
  * where     ANY: hooked in whichever object defines the symbol. ALLOCATOR: only in the object that
  *           defines malloc (jemalloc, tcmalloc, mimalloc). In any other object such a function is
  *           a wrapper around malloc, and its blocks would count twice: libstdc++'s operators reach
- *           malloc through libstdc++'s slot.
- * nesting   does it call another function of the table that allocates? EXAMINED: as it is called
- *           often, its code is examined, and what its own code does is all that it does.
- *           EXAMINED_NULL: the same, and it may jump to malloc for a block of NULL. ASSUMED: it
- *           may. NONE: it frees.
- * nothrow   of an operator that throws: the id of its variant that returns NULL instead. Else NONE.
+ *           malloc through libstdc++'s slot. PREFIXED: as ALLOCATOR, and only where the names of
+ * the allocator's functions have a prefix (mi_zalloc): without one it may be anything. nesting does
+ * it call another function of the table that allocates? EXAMINED: as it is called often, its code
+ * is examined, and what its own code does is all that it does. EXAMINED_NULL: the same, and it may
+ * jump to malloc for a block of NULL. ASSUMED: it may. NONE: it frees. nothrow   of an operator
+ * that throws: the id of its variant that returns NULL instead. Else NONE.
  */
 #define HI_HOOKS(X)                                                                                \
 	X(0, MALLOC, malloc, "malloc", alloc, ANY, EXAMINED, NONE)                                 \
@@ -76,7 +76,69 @@
 	X(36, DELETE_SIZED_ALIGNED, delete_sized_aligned, "_ZdlPvmSt11align_val_t", free,          \
 	  ALLOCATOR, NONE, NONE)                                                                   \
 	X(37, DELETE_ARRAY_SIZED_ALIGNED, delete_array_sized_aligned, "_ZdaPvmSt11align_val_t",    \
-	  free, ALLOCATOR, NONE, NONE)
+	  free, ALLOCATOR, NONE, NONE)                                                             \
+	X(38, REALLOCF, reallocf, "reallocf", reallocf, ALLOCATOR, EXAMINED, NONE)                 \
+	X(39, MALLOC_SKIP_NEW_HANDLER, malloc_skip_new_handler, "malloc_skip_new_handler", alloc,  \
+	  PREFIXED, EXAMINED, NONE)                                                                \
+	X(40, ZALLOC, zalloc, "zalloc", alloc, PREFIXED, EXAMINED, NONE)                           \
+	X(41, MALLOC_SMALL, malloc_small, "malloc_small", alloc, PREFIXED, EXAMINED, NONE)         \
+	X(42, ZALLOC_SMALL, zalloc_small, "zalloc_small", alloc, PREFIXED, EXAMINED, NONE)         \
+	X(43, MALLOCN, mallocn, "mallocn", calloc, PREFIXED, EXAMINED, NONE)                       \
+	X(44, REALLOCN, reallocn, "reallocn", reallocarray, PREFIXED, ASSUMED, NONE)               \
+	X(45, REZALLOC, rezalloc, "rezalloc", realloc, PREFIXED, EXAMINED, NONE)                   \
+	X(46, RECALLOC, recalloc, "recalloc", reallocarray, PREFIXED, ASSUMED, NONE)               \
+	X(47, MALLOC_ALIGNED, malloc_aligned, "malloc_aligned", alloc, PREFIXED, EXAMINED, NONE)   \
+	X(48, MALLOC_ALIGNED_AT, malloc_aligned_at, "malloc_aligned_at", alloc, PREFIXED,          \
+	  EXAMINED, NONE)                                                                          \
+	X(49, ZALLOC_ALIGNED, zalloc_aligned, "zalloc_aligned", alloc, PREFIXED, EXAMINED, NONE)   \
+	X(50, ZALLOC_ALIGNED_AT, zalloc_aligned_at, "zalloc_aligned_at", alloc, PREFIXED,          \
+	  EXAMINED, NONE)                                                                          \
+	X(51, CALLOC_ALIGNED, calloc_aligned, "calloc_aligned", calloc, PREFIXED, EXAMINED, NONE)  \
+	X(52, CALLOC_ALIGNED_AT, calloc_aligned_at, "calloc_aligned_at", calloc, PREFIXED,         \
+	  EXAMINED, NONE)                                                                          \
+	X(53, REALLOC_ALIGNED, realloc_aligned, "realloc_aligned", realloc, PREFIXED, EXAMINED,    \
+	  NONE)                                                                                    \
+	X(54, REALLOC_ALIGNED_AT, realloc_aligned_at, "realloc_aligned_at", realloc, PREFIXED,     \
+	  EXAMINED, NONE)                                                                          \
+	X(55, REZALLOC_ALIGNED, rezalloc_aligned, "rezalloc_aligned", realloc, PREFIXED, EXAMINED, \
+	  NONE)                                                                                    \
+	X(56, REZALLOC_ALIGNED_AT, rezalloc_aligned_at, "rezalloc_aligned_at", realloc, PREFIXED,  \
+	  EXAMINED, NONE)                                                                          \
+	X(57, RECALLOC_ALIGNED, recalloc_aligned, "recalloc_aligned", reallocarray, PREFIXED,      \
+	  ASSUMED, NONE)                                                                           \
+	X(58, NEW_N, new_n, "new_n", new_n, PREFIXED, EXAMINED, NONE)                              \
+	X(59, FREE_SIZE, free_size, "free_size", free, PREFIXED, NONE, NONE)                       \
+	X(60, FREE_ALIGNED, free_aligned, "free_aligned", free, PREFIXED, NONE, NONE)              \
+	X(61, FREE_SIZE_ALIGNED, free_size_aligned, "free_size_aligned", free, PREFIXED, NONE,     \
+	  NONE)                                                                                    \
+	X(62, HEAP_MALLOC, heap_malloc, "heap_malloc", alloc_sizearg2, PREFIXED, EXAMINED, NONE)   \
+	X(63, HEAP_ZALLOC, heap_zalloc, "heap_zalloc", alloc_sizearg2, PREFIXED, EXAMINED, NONE)   \
+	X(64, HEAP_MALLOC_SMALL, heap_malloc_small, "heap_malloc_small", alloc_sizearg2, PREFIXED, \
+	  EXAMINED, NONE)                                                                          \
+	X(65, HEAP_MALLOC_ALIGNED, heap_malloc_aligned, "heap_malloc_aligned", alloc_sizearg2,     \
+	  PREFIXED, EXAMINED, NONE)                                                                \
+	X(66, HEAP_MALLOC_ALIGNED_AT, heap_malloc_aligned_at, "heap_malloc_aligned_at",            \
+	  alloc_sizearg2, PREFIXED, EXAMINED, NONE)                                                \
+	X(67, HEAP_ZALLOC_ALIGNED, heap_zalloc_aligned, "heap_zalloc_aligned", alloc_sizearg2,     \
+	  PREFIXED, EXAMINED, NONE)                                                                \
+	X(68, HEAP_ZALLOC_ALIGNED_AT, heap_zalloc_aligned_at, "heap_zalloc_aligned_at",            \
+	  alloc_sizearg2, PREFIXED, EXAMINED, NONE)                                                \
+	X(69, HEAP_CALLOC, heap_calloc, "heap_calloc", heap_calloc, PREFIXED, ASSUMED, NONE)       \
+	X(70, HEAP_MALLOCN, heap_mallocn, "heap_mallocn", heap_calloc, PREFIXED, ASSUMED, NONE)    \
+	X(71, HEAP_CALLOC_ALIGNED, heap_calloc_aligned, "heap_calloc_aligned", heap_calloc,        \
+	  PREFIXED, ASSUMED, NONE)                                                                 \
+	X(72, HEAP_REALLOC, heap_realloc, "heap_realloc", heap_realloc, PREFIXED, ASSUMED, NONE)   \
+	X(73, HEAP_REZALLOC, heap_rezalloc, "heap_rezalloc", heap_realloc, PREFIXED, ASSUMED,      \
+	  NONE)                                                                                    \
+	X(74, HEAP_REALLOC_ALIGNED, heap_realloc_aligned, "heap_realloc_aligned", heap_realloc,    \
+	  PREFIXED, ASSUMED, NONE)                                                                 \
+	X(75, HEAP_REZALLOC_ALIGNED, heap_rezalloc_aligned, "heap_rezalloc_aligned", heap_realloc, \
+	  PREFIXED, ASSUMED, NONE)                                                                 \
+	X(76, HEAP_REALLOCF, heap_reallocf, "heap_reallocf", heap_reallocf, PREFIXED, ASSUMED,     \
+	  NONE)                                                                                    \
+	X(77, HEAP_REALLOCN, heap_reallocn, "heap_reallocn", heap_reallocn, PREFIXED, ASSUMED,     \
+	  NONE)                                                                                    \
+	X(78, HEAP_RECALLOC, heap_recalloc, "heap_recalloc", heap_reallocn, PREFIXED, ASSUMED, NONE)
 
 /*
  * K(kind, gate, plain), one row per kind. The payload's handler of the kind is hook_<kind>
@@ -101,20 +163,25 @@
 	K(realloc, REALLOC, NONE)       /* (block, size); size 0 frees */                         \
 	K(reallocarray, ALWAYS, NONE)   /* (block, count, size) */                                \
 	K(rallocx, REALLOC, NONE)       /* (block, size, flags) */                                \
+	K(reallocf, REALLOC, NONE)      /* (block, size); a failure frees */                      \
 	K(xallocx, ALWAYS, NONE)        /* (block, size, extra, flags) -> real size */            \
+	K(new_n, SIZE2, MALLOCN)        /* (count, size), throws */                               \
+	K(heap_calloc, ALWAYS, NONE)    /* (heap, count, size) */                                 \
+	K(heap_realloc, ALWAYS, NONE)   /* (heap, block, size) */                                 \
+	K(heap_reallocf, ALWAYS, NONE)  /* (heap, block, size); a failure frees */                \
+	K(heap_reallocn, ALWAYS, NONE)  /* (heap, block, count, size) */                          \
 	K(free, FREE, NONE)             /* (block, ...) */
 
 #ifndef __ASSEMBLER__
 
 #define HI_ENUM(number, id, ...) HI_FN_##id = (number),
 #define HI_ONE(...) +1
-#define HI_BIT(number, ...) | 1ull << (number)
+#define HI_BIT(number, ...) | (unsigned __int128)1 << (number)
 enum hi_function {
 	HI_HOOKS(HI_ENUM) HI_FUNCTION_COUNT = HI_HOOKS(HI_ONE),
 	HI_FN_NONE = HI_FUNCTION_COUNT
 };
-_Static_assert(HI_FUNCTION_COUNT <= 64, "the journal has one bit for each");
-_Static_assert((0 HI_HOOKS(HI_BIT)) == ~0ull >> (64 - HI_FUNCTION_COUNT),
+_Static_assert((0 HI_HOOKS(HI_BIT)) == ~(unsigned __int128)0 >> (128 - HI_FUNCTION_COUNT),
 	       "the numbers are 0 to HI_FUNCTION_COUNT - 1, each once");
 #undef HI_BIT
 #undef HI_ONE

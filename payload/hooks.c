@@ -237,6 +237,27 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	return hook_scope_end(&scope, block);
 }
 
+/* Throwing as well: (count, size) -> block. The other function is one that does not throw. */
+struct hook_outcome hook_new_n(struct hook_call *call)
+{
+	const uint64_t *argument = call->argument;
+	struct hook_scope scope;
+	uint64_t block, size = product(argument[0], argument[1]);
+	bool is_due;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	is_due = hook_scope_is_sample_due(&scope, size);
+	if (!call->words->plain || (!is_due && !call->words->nests))
+		return hook_scope_pass(&scope);
+	block = hook_scope_call(&scope, call->words->plain, argument[0], argument[1], 0);
+	if (!block)
+		return hook_scope_pass(&scope);
+	if (is_due)
+		sample(&scope, block, size);
+	return hook_scope_end(&scope, block);
+}
+
 struct hook_outcome hook_new(struct hook_call *call)
 {
 	return allocate_or_throw(call, false);
@@ -257,12 +278,18 @@ struct hook_outcome hook_new_aligned(struct hook_call *call)
  * calls reallocarray from within the hook scope, and realloc is a nested call. Otherwise the block
  * would have two chances to be a sample.
  */
-enum realloc_kind { REALLOC_ZERO_FREES, REALLOC_NEVER_FREES, REALLOC_BY_REALLOC };
+enum realloc_kind {
+	REALLOC_ZERO_FREES,
+	REALLOC_NEVER_FREES,
+	REALLOC_FAILURE_FREES,
+	REALLOC_BY_REALLOC
+};
 
-static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enum realloc_kind kind)
+static struct hook_outcome reallocate(struct hook_call *call, uint64_t old, uint64_t size,
+				      enum realloc_kind kind)
 {
 	struct hook_scope scope;
-	uint64_t old = call->argument[0], block;
+	uint64_t block;
 	bool was_sampled, is_due, was_recorded = false;
 
 	if (!hook_scope_begin(&scope, call))
@@ -276,24 +303,53 @@ static struct hook_outcome reallocate(struct hook_call *call, uint64_t size, enu
 	block = hook_scope_original(&scope);
 	if (block && is_due)
 		sample(&scope, block, size);
-	if (!block && was_sampled && !(kind != REALLOC_NEVER_FREES && size == 0))
+	if (!block && was_sampled && kind != REALLOC_FAILURE_FREES &&
+	    !(kind != REALLOC_NEVER_FREES && size == 0))
 		put_back(&scope, old, was_recorded);
 	return hook_scope_end(&scope, block);
 }
 
 struct hook_outcome hook_realloc(struct hook_call *call)
 {
-	return reallocate(call, call->argument[1], REALLOC_ZERO_FREES);
+	return reallocate(call, call->argument[0], call->argument[1], REALLOC_ZERO_FREES);
 }
 
 struct hook_outcome hook_reallocarray(struct hook_call *call)
 {
-	return reallocate(call, product(call->argument[1], call->argument[2]), REALLOC_BY_REALLOC);
+	return reallocate(call, call->argument[0], product(call->argument[1], call->argument[2]),
+			  REALLOC_BY_REALLOC);
 }
 
 struct hook_outcome hook_rallocx(struct hook_call *call)
 {
-	return reallocate(call, call->argument[1], REALLOC_NEVER_FREES);
+	return reallocate(call, call->argument[0], call->argument[1], REALLOC_NEVER_FREES);
+}
+
+struct hook_outcome hook_reallocf(struct hook_call *call)
+{
+	return reallocate(call, call->argument[0], call->argument[1], REALLOC_FAILURE_FREES);
+}
+
+/* mimalloc's functions that are given a heap. */
+struct hook_outcome hook_heap_calloc(struct hook_call *call)
+{
+	return allocate(call, product(call->argument[1], call->argument[2]), false);
+}
+
+struct hook_outcome hook_heap_realloc(struct hook_call *call)
+{
+	return reallocate(call, call->argument[1], call->argument[2], REALLOC_ZERO_FREES);
+}
+
+struct hook_outcome hook_heap_reallocf(struct hook_call *call)
+{
+	return reallocate(call, call->argument[1], call->argument[2], REALLOC_FAILURE_FREES);
+}
+
+struct hook_outcome hook_heap_reallocn(struct hook_call *call)
+{
+	return reallocate(call, call->argument[1], product(call->argument[2], call->argument[3]),
+			  REALLOC_ZERO_FREES);
 }
 
 /*

@@ -26,6 +26,13 @@ struct hook_outcome hook_new(struct hook_call *call); /* (size) -> block, or thr
 struct hook_outcome hook_new_aligned(struct hook_call *call);
 /* (block, size) -> block; size 0 frees */
 struct hook_outcome hook_realloc(struct hook_call *call);
+struct hook_outcome hook_reallocf(struct hook_call *call); /* (block, size) -> block */
+struct hook_outcome hook_new_n(struct hook_call *call);    /* (count, size) -> block, or throws */
+struct hook_outcome hook_heap_calloc(struct hook_call *call);   /* (heap, count, size) -> block */
+struct hook_outcome hook_heap_realloc(struct hook_call *call);  /* (heap, block, size) -> block */
+struct hook_outcome hook_heap_reallocf(struct hook_call *call); /* (heap, block, size) -> block */
+/* (heap, block, count, size) -> block */
+struct hook_outcome hook_heap_reallocn(struct hook_call *call);
 struct hook_outcome hook_reallocarray(struct hook_call *call); /* (block, count, size) -> block */
 struct hook_outcome hook_rallocx(struct hook_call *call);      /* (block, size, flags) -> block */
 /* (block, size, extra, flags) -> real size */

@@ -96,9 +96,10 @@ void arena_control_free(struct hi_control *control);
 remote_addr arena_find(const struct maps *maps);
 /*
  * Finds a hole of `size` bytes in the mappings, as near to [lo, hi) as possible, preferably below
- * it. 0: none within reach of a jump.
+ * it, and without a relay of entries in it. 0: none within reach of a jump.
  */
-remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi);
+remote_addr arena_place(const struct maps *maps, const struct entries *entries, uint64_t size,
+			remote_addr lo, remote_addr hi);
 /*
  * Chooses the sizes that `interval` requires: rings, live set and others. Fills the layout fields
  * of control (arena == 0).

@@ -199,7 +199,36 @@ static bool first_hole(const struct maps *maps, remote_addr *out_lo, remote_addr
 	return *out_hi < UINT64_MAX - HOLE_MARGIN && *out_lo < *out_hi;
 }
 
-remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, remote_addr hi)
+/* A relay in [at, at + size); 0: none. */
+static remote_addr relay_in(const struct entries *entries, remote_addr at, uint64_t size)
+{
+	for (unsigned hook = 0; entries && hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &entries->entry[hook];
+		if (entry->at && entry->by == ENTRY_FAR_AWAY && entry->relay - at < size)
+			return entry->relay;
+	}
+	return 0;
+}
+
+/* The place in a hole [lo, hi) of pages that is nearest to its upper or its lower end; 0: none. */
+static remote_addr place_in_hole(remote_addr lo, remote_addr hi, uint64_t size, bool is_upper,
+				 const struct entries *entries)
+{
+	remote_addr at = is_upper ? (hi - size) / HI_PAGE_BYTES * HI_PAGE_BYTES : whole_pages(lo),
+		    relay;
+	if (hi - lo < size)
+		return 0;
+	while ((relay = relay_in(entries, at, size))) {
+		const remote_addr page = relay / HI_PAGE_BYTES * HI_PAGE_BYTES;
+		if (is_upper ? page < lo + size : page + HI_PAGE_BYTES + size > hi)
+			return 0;
+		at = is_upper ? page - size : page + HI_PAGE_BYTES;
+	}
+	return at >= lo && at + size <= hi ? at : 0;
+}
+
+remote_addr arena_place(const struct maps *maps, const struct entries *entries, uint64_t size,
+			remote_addr lo, remote_addr hi)
 {
 	remote_addr best = 0;
 	uint64_t least = HOLE_REACH;
@@ -207,16 +236,17 @@ remote_addr arena_place(const struct maps *maps, uint64_t size, remote_addr lo, 
 		remote_addr from, to;
 		const bool is_hole =
 			i ? hole_after(maps, i - 1, &from, &to) : first_hole(maps, &from, &to);
-		if (!is_hole || to - from < size)
+		if (!is_hole)
 			continue;
 		const bool is_below = to <= lo;
-		const uint64_t distance = is_below     ? lo - to
-					  : from >= hi ? from - hi + size
+		const remote_addr at = place_in_hole(from, to, size, is_below, entries);
+		const uint64_t distance = is_below     ? lo - (at + size)
+					  : from >= hi ? at - hi + size
 						       : UINT64_MAX;
-		if (distance >= least)
+		if (!at || distance >= least)
 			continue;
 		least = distance;
-		best = is_below ? (to - size) / HI_PAGE_BYTES * HI_PAGE_BYTES : whole_pages(from);
+		best = at;
 	}
 	return best;
 }

@@ -50,17 +50,6 @@ static bool take_cell(struct island *island, const struct memory *memory, struct
 	return true;
 }
 
-/* A page near the function where nothing is, nor a relay is to be; 0: there is none. */
-static remote_addr find_page(const struct maps *maps, const struct entries *entries, remote_addr at)
-{
-	const remote_addr page = arena_place(maps, HI_PAGE_BYTES, at, at + 1);
-	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
-		if (entries->entry[hook].by == ENTRY_FAR_AWAY &&
-		    entries->entry[hook].relay - page < HI_PAGE_BYTES)
-			return 0;
-	return page;
-}
-
 void near_pages_plan(const struct hi_control *control, const struct memory *memory,
 		     const struct maps *maps, struct entries *entries)
 {
@@ -72,7 +61,8 @@ void near_pages_plan(const struct hi_control *control, const struct memory *memo
 		for (unsigned i = 0; i < islands && !has_way; i++)
 			has_way = take_cell(&island[i], memory, entry);
 		if (!has_way && islands < ALLOCATORS_MAX) {
-			const remote_addr page = find_page(maps, entries, entry->at);
+			const remote_addr page =
+				arena_place(maps, entries, HI_PAGE_BYTES, entry->at, entry->at + 1);
 			if (page) {
 				island[islands] = (struct island){.page = page};
 				has_way = take_cell(&island[islands++], memory, entry);

@@ -135,8 +135,8 @@ static int load(void *context)
 		.entries = &attachment->entries,
 		.maps = &attachment->maps,
 		.hint = entries_count(&attachment->entries)
-				? arena_place(&attachment->maps, layout->arena_size, image->lo,
-					      image->hi)
+				? arena_place(&attachment->maps, &attachment->entries,
+					      layout->arena_size, image->lo, image->hi)
 				: 0,
 	};
 	struct loader_target target = attachment_loader_target(attachment);

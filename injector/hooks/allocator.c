@@ -2,7 +2,6 @@
 /* allocator.c - see allocator.h. Enter at allocator_open. */
 #include "allocator.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "elf_symbols.h"
@@ -40,7 +39,9 @@ struct reader {
 /* Two functions of the same name and rank: it cannot be told which one is meant. */
 static void take(struct reader *reader, enum hi_function which, const struct elf_function *function)
 {
-	const enum rank rank = function->is_local ? RANK_LOCAL : RANK_GLOBAL;
+	const enum rank rank = function->is_exported ? RANK_EXPORTED
+			       : function->is_local  ? RANK_LOCAL
+						     : RANK_GLOBAL;
 	remote_addr *original = &reader->allocator->original[which];
 
 	if (rank < reader->rank[which])
@@ -65,8 +66,8 @@ static void look_at(void *context, const struct elf_function *function)
 	    strncmp(name, reader->allocator->prefix, reader->prefix_length) != 0)
 		return;
 	name += reader->prefix_length;
-	which = hook_function_of(name);
-	if (which != HI_FN_NONE && !function->is_exported)
+	which = reader->prefix_length ? hook_prefixed_function_of(name) : hook_function_of(name);
+	if (which != HI_FN_NONE && (!function->is_exported || reader->prefix_length))
 		take(reader, which, function);
 	else if (strcmp(name, marks[MARK_JEMALLOC]) == 0)
 		reader->mark[MARK_JEMALLOC] = function->address;
@@ -78,14 +79,12 @@ static void look_at(void *context, const struct elf_function *function)
 static void take_exported(struct reader *reader)
 {
 	struct allocator *allocator = reader->allocator;
-	char name[2 * HI_ALLOCATOR_NAME_MAX];
 
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
-		snprintf(name, sizeof(name), "%s%s", allocator->prefix,
-			 hook_table[function].symbol);
-		if (!elf_image_symbol(allocator->image, name, &allocator->original[function], NULL))
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (!reader->prefix_length && !hook_table[function].prefixed_only &&
+		    !elf_image_symbol(allocator->image, hook_table[function].symbol,
+				      &allocator->original[function], NULL))
 			reader->rank[function] = RANK_EXPORTED;
-	}
 }
 
 /*
@@ -160,16 +159,16 @@ static void settle_usable_size(struct allocator *allocator, remote_addr usable_s
 
 /*
  * Are blocks of operator new the same as blocks of malloc? Certainly if operator delete is the same
- * function as free, which then cannot tell them apart (gperftools, mimalloc). jemalloc's operator
- * delete jumps to free. Allocators that check for errors do distinguish them: gperftools' debugging
- * variant ends a program that deletes a block from malloc.
+ * function as free, which then cannot tell them apart (gperftools). jemalloc's operator delete
+ * jumps to free, mimalloc has but one function that frees. Allocators that check for errors do
+ * distinguish them: gperftools' debugging variant ends a program that deletes a block from malloc.
  */
 static bool is_new_malloc(const struct allocator *allocator)
 {
-	const remote_addr delete = allocator->original[HI_FN_DELETE];
+	const remote_addr release = allocator->original[HI_FN_DELETE];
 
-	return delete &&(delete == allocator->original[HI_FN_FREE] ||
-			 allocator->family == ALLOCATOR_JEMALLOC);
+	return (release && release == allocator->original[HI_FN_FREE]) ||
+	       allocator->family == ALLOCATOR_JEMALLOC || allocator->family == ALLOCATOR_MIMALLOC;
 }
 
 /*
@@ -185,11 +184,11 @@ static void settle_operators(struct allocator *allocator)
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
 		const struct hook *hook = &hook_table[function];
 
-		if (hook->nothrow == HI_FN_NONE || !original[function])
+		if (hook->plain == HI_FN_NONE || !original[function])
 			continue;
 		if (is_malloc && original[hook->plain])
 			allocator->plain[function] = original[hook->plain];
-		else if (original[hook->nothrow])
+		else if (hook->nothrow != HI_FN_NONE && original[hook->nothrow])
 			allocator->nothrow[function] = original[hook->nothrow];
 		else
 			/* a wrapper of malloc, most likely, which is hooked itself */

@@ -35,12 +35,15 @@ struct hook {
 	const char *name;   /* the payload's hook is hi_hook_<name> */
 	enum gate_class gate;
 	bool allocator_only; /* hooked only in the object that defines malloc */
+	bool prefixed_only;  /* and only where its functions have a prefix */
 	enum hook_nesting nesting;
 	enum hi_function plain, nothrow; /* what its handler calls instead of it, or HI_FN_NONE */
 };
 
 /* The function of that symbol; HI_FN_NONE: it is none of HI_HOOKS. */
 enum hi_function hook_function_of(const char *symbol);
+/* The same of a symbol whose prefix was removed: tc_new and mi_new are operator new. */
+enum hi_function hook_prefixed_function_of(const char *name);
 
 /* By enum hi_function. */
 extern const struct hook hook_table[HI_FUNCTION_COUNT];

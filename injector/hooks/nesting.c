@@ -15,6 +15,7 @@
 #define HELPERS_MAX 64u                /* functions that one function calls or jumps to */
 
 struct finder {
+	const struct elf_images *images;
 	const struct allocators *allocators;
 	const struct elf_image *image; /* of the functions that are examined */
 	struct eh_frame frame;
@@ -134,14 +135,6 @@ static bool is_allocating(const struct finder *finder, unsigned hook)
 	       hook_table[hook_function(hook)].gate != GATE_FREE;
 }
 
-/* Does the slot lead to a function that is hooked? Slots lead to the first allocator. */
-static bool is_slot_of_allocating(const struct finder *finder, remote_addr slot)
-{
-	const enum hi_function function = slots_function_at(finder->image, slot);
-
-	return function != HI_FN_NONE && is_allocating(finder, function);
-}
-
 static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
 {
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
@@ -149,6 +142,21 @@ static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
 		    is_allocating(finder, hook) && entries_have(finder->entries, hook))
 			return true;
 	return false;
+}
+
+/*
+ * Does the slot lead to a function that is hooked? Slots of the standard names lead to the first
+ * allocator, and may be hooked themselves.
+ */
+static bool is_slot_of_allocating(const struct finder *finder, remote_addr slot)
+{
+	const char *symbol = slots_symbol_at(finder->image, slot);
+	const enum hi_function function = symbol ? hook_function_of(symbol) : HI_FN_NONE;
+	remote_addr address;
+
+	return (function != HI_FN_NONE && is_allocating(finder, function)) ||
+	       (symbol && !elf_images_resolve(finder->images, symbol, &address, NULL) &&
+		is_hooked_at_entry(finder, address));
 }
 
 static void note_way(const struct finder *finder, const struct code *code,
@@ -280,8 +288,10 @@ int nesting_find(const struct elf_images *images, const struct allocators *alloc
 	int err = 0;
 
 	for (size_t i = 0; i < images->count && !err; i++) {
-		struct finder finder = {
-			.allocators = allocators, .image = &images->image[i], .entries = entries};
+		struct finder finder = {.images = images,
+					.allocators = allocators,
+					.image = &images->image[i],
+					.entries = entries};
 
 		err = look_at_image(&finder, images);
 	}

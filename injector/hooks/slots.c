@@ -30,7 +30,7 @@ struct scan {
 	size_t capacity;
 };
 
-enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot)
+const char *slots_symbol_at(const struct elf_image *image, remote_addr slot)
 {
 	const size_t relocations =
 		image->dynamic ? elf_dynamic_relocation_count(image->dynamic) : 0;
@@ -45,12 +45,10 @@ enum hi_function slots_function_at(const struct elf_image *image, remote_addr sl
 		    !arch_is_slot_relocation((unsigned)ELF64_R_TYPE(relocation.r_info),
 					     &is_jump_slot, &is_absolute))
 			continue;
-		const char *name = elf_dynamic_symbol(
-			image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info), &symbol);
-
-		return name ? hook_function_of(name) : HI_FN_NONE;
+		return elf_dynamic_symbol(image->dynamic, (uint32_t)ELF64_R_SYM(relocation.r_info),
+					  &symbol);
 	}
-	return HI_FN_NONE;
+	return NULL;
 }
 
 static bool is_in_text(const struct elf_image *image, remote_addr address)

@@ -57,8 +57,8 @@ struct slots {
 	size_t foreign;
 };
 
-/* The function that the object refers to with the slot at this address; HI_FN_NONE: none. */
-enum hi_function slots_function_at(const struct elf_image *image, remote_addr slot);
+/* The symbol that the object refers to with the slot at this address; NULL: none. */
+const char *slots_symbol_at(const struct elf_image *image, remote_addr slot);
 /*
  * Facts about a slot from its object's file. slots_stub_at: the stub that calls the dynamic linker,
  * whose address the slot holds until it is bound; 0: the slot does not hold a stub at first, or the

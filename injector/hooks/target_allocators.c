@@ -54,11 +54,11 @@ static void add_functions_of_others(struct search *search, struct allocator *all
 		const struct elf_image *image;
 		remote_addr address;
 
-		if (elf_images_resolve(search->images, hook_table[function].symbol, &address,
+		if (hook_table[function].allocator_only ||
+		    elf_images_resolve(search->images, hook_table[function].symbol, &address,
 				       &image))
 			continue;
-		if (image != allocator->image && image->is_pinned &&
-		    !hook_table[function].allocator_only)
+		if (image != allocator->image && image->is_pinned)
 			allocator->original[function] = address;
 	}
 }
