@@ -112,6 +112,22 @@ static void turn_around(struct estimate *estimate, double scale)
 		estimate->lifetime_ns = 0;
 }
 
+/*
+ * Where the interval changed, a place may have allocated while it was coarser than any with which
+ * the place has a sample: most likely without giving one, and then its samples show nothing of it.
+ */
+static void widen_by_changes(const struct profile_meta *meta, double size, enum sample_type type,
+			     struct estimate *estimate)
+{
+	for (size_t i = 0; i < meta->change_count; i++) {
+		const double rate = (double)meta->change[i].interval;
+
+		if (rate > HI_INTERVAL_EXACT && size > 0)
+			estimate->unit =
+				fmax(estimate->unit, (is_space(type) ? size : 1) * rate / size);
+	}
+}
+
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
 			    enum sample_type type)
 {
@@ -124,8 +140,12 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	else /* No sample is live. The mean size of all says how much may be live unsampled. */
 		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count,
 					  row->key.interval, type);
-	if (row->alloc_count)
+	if (row->alloc_count) {
+		widen_by_changes(&profile->meta,
+				 (double)row->alloc_bytes / (double)row->alloc_count, type,
+				 &estimate);
 		add_details(profile, row, type, &estimate);
+	}
 	if (row->key.side == PROFILE_BASE)
 		turn_around(&estimate, profile->meta.base_scale > 0 ? profile->meta.base_scale : 1);
 	if (caveats_withdraw(&profile->meta, is_inuse(type)))

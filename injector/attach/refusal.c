@@ -31,7 +31,10 @@ static const struct refusal {
 	{EAGAIN, false,
 	 "no thread could be stopped in time, or none has a few KB of stack to spare; the process "
 	 "is untouched; try again"},
-	{ENOENT, false, "no import of malloc to hook"},
+	{ENOENT, false, "no function of its allocator can be hooked"},
+	{ENOLINK, false,
+	 "it has no code that returns from a signal handler, by which a thread that we borrow gets "
+	 "back on its own; every program that handles signals has some"},
 	{EADDRNOTAVAIL, false,
 	 "some of its allocator's functions cannot be hooked at their entry; use --hook auto"},
 	{EPERM, false,

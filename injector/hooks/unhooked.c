@@ -8,18 +8,20 @@
 #include "hook_table.h"
 #include "plain_text.h"
 
-static void add(struct unhooked_list *list, const struct allocator *allocator, enum hi_unhooked how)
+static void add(struct unhooked_list *list, const struct allocator *allocator,
+		enum hi_function function, enum hi_unhooked how)
 {
 	struct unhooked found = {.how = how, .is_main = allocator->image->is_main};
 	char name[2 * HI_ALLOCATOR_NAME_MAX];
 
-	snprintf(name, sizeof(name), "%s%s", allocator->prefix, hook_table[HI_FN_MALLOC].symbol);
+	snprintf(name, sizeof(name), "%s%s", allocator->prefix, hook_table[function].symbol);
 	plain_text_copy(found.function, sizeof(found.function), name);
 	plain_text_copy(found.path, sizeof(found.path), allocator->image->path);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->unhooked[i].how == how && strcmp(list->unhooked[i].path, found.path) == 0)
 			return;
-	list->unhooked[list->count++] = found;
+	if (list->count < UNHOOKED_MAX)
+		list->unhooked[list->count++] = found;
 }
 
 /*
@@ -38,9 +40,16 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 	for (size_t i = 0; i < allocators->count; i++) {
 		const struct allocator *allocator = &allocators->allocator[i];
 
-		if (!entries_have(entries, (unsigned)i * HI_FUNCTION_COUNT + HI_FN_MALLOC) &&
-		    (i || allocator->image->is_main))
-			add(out_list, allocator, how[allocator->reach]);
+		if (!i && !allocator->image->is_main)
+			continue;
+		if (!allocator->original[HI_FN_MALLOC])
+			add(out_list, allocator, HI_FN_MALLOC, how[allocator->reach]);
+		for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+			if (allocator->original[function] &&
+			    hook_table[function].gate != GATE_FREE &&
+			    !entries_have(entries, (unsigned)i * HI_FUNCTION_COUNT + function))
+				add(out_list, allocator, (enum hi_function)function,
+				    how[allocator->reach]);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unhooked.h - allocators of a process whose functions are not hooked, by their names: their
- * allocations are not seen.
+ * unhooked.h - allocators of a process of which not every function that allocates is hooked, each
+ * by the name of the first such function: what is allocated there is not seen.
  */
 #ifndef HI_UNHOOKED_H
 #define HI_UNHOOKED_H

@@ -30,7 +30,7 @@ struct remote_gadgets {
 	remote_addr sigreturn;   /* code that makes the rt_sigreturn system call */
 };
 /*
- * Scans executable mappings: libc first, then the vdso, then the rest. -ENOENT: a gadget does not
+ * Scans executable mappings: libc first, then the vdso, then the rest. -ENOLINK: a gadget does not
  * exist.
  */
 must_check int remote_gadgets_find(const struct maps *maps, const struct memory *memory,

@@ -75,7 +75,7 @@ int remote_gadgets_find(const struct maps *maps, const struct memory *memory,
 				scan(&maps->mapping[i], memory, chunk, &found);
 	free(chunk);
 	if (!found.syscall_ret || !found.sigreturn)
-		return -ENOENT;
+		return -ENOLINK;
 	*out_gadgets = found;
 	return 0;
 }

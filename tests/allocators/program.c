@@ -372,6 +372,8 @@ int main(void)
 	pthread_t thread[WORKERS];
 
 	gather_sites();
+	/* like any server: heapinject needs code that returns from a handler */
+	signal(SIGPIPE, SIG_IGN);
 	for (unsigned i = 0; i < WORKERS; i++)
 		if (pthread_create(&thread[i], NULL, work, &workers[i]))
 			return 2;

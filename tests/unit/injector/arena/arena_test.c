@@ -87,7 +87,23 @@ static remote_addr place_beside(const struct mapping *mapping, size_t count,
 				const struct mapping *library)
 {
 	const struct maps maps = {.mapping = (struct mapping *)mapping, .count = count};
-	return arena_place(&maps, 32 * MB, library->lo, library->hi);
+	return arena_place(&maps, NULL, 32 * MB, library->lo, library->hi);
+}
+
+/* A relay's place is determined by its function: the arena keeps clear of it. */
+UNIT_TEST(the_arena_keeps_clear_of_relays)
+{
+	static struct entries entries;
+	struct mapping mapping[] = {{.lo = 0x550000000000, .hi = 0x550000100000, .path = ""}};
+	const struct maps maps = {.mapping = mapping, .count = 1};
+	const remote_addr lo = mapping[0].lo, hi = mapping[0].hi;
+	const remote_addr place = arena_place(&maps, NULL, 32 * MB, lo, hi);
+	CHECK(place && place + 32 * MB <= lo && place + 64 * MB > lo);
+	entries_clear(&entries);
+	entries.entry[HI_FN_FREE] =
+		(struct entry){.at = lo, .by = ENTRY_FAR_AWAY, .relay = place + 5 * MB + 77};
+	const remote_addr other = arena_place(&maps, &entries, 32 * MB, lo, hi);
+	CHECK(other && other + 32 * MB <= place + 5 * MB);
 }
 
 /*

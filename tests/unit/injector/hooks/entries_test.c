@@ -89,6 +89,21 @@ UNIT_TEST(jumps_lead_as_far_as_they_can)
 	CHECK(!arch_make_jump(jump, ARCH_JUMP_BYTES, 1ull << 40, (1ull << 40) + 6 + INT32_MAX));
 }
 
+/* To anywhere, also to where no distance of 32 bits reaches. */
+UNIT_TEST(a_far_jump_leads_anywhere)
+{
+	uint8_t *const code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(code != MAP_FAILED);
+	arch_make_far_jump(code, (uintptr_t)getppid);
+	CHECK_EQ(((pid_t(*)(void))(uintptr_t)code)(), getppid());
+	arch_make_far_jump(code, 0x123456789abcdef0);
+	uint64_t to;
+	memcpy(&to, code + 6, sizeof(to));
+	CHECK_EQ(to, 0x123456789abcdef0);
+	munmap(code, 4096);
+}
+
 /* Of a jump at PUSH_R12 one byte of the distance may be chosen: 0x485355 is there already. */
 UNIT_TEST(a_punned_jump_keeps_what_follows_the_first_instruction)
 {

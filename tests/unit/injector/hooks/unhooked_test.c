@@ -19,7 +19,10 @@ static struct allocators both(void)
 {
 	return (struct allocators){
 		.allocator = {{.image = &libc, .reach = ALLOCATOR_BY_SLOTS},
-			      {.image = &program, .reach = ALLOCATOR_PREFIXED, .prefix = "some_"}},
+			      {.image = &program,
+			       .reach = ALLOCATOR_PREFIXED,
+			       .prefix = "some_",
+			       .original = {[HI_FN_MALLOC] = 1, [HI_FN_CALLOC] = 2}}},
 		.count = 2};
 }
 
@@ -48,8 +51,22 @@ UNIT_TEST(what_is_hooked_at_its_entry_is_seen)
 
 	entries_clear(&entries);
 	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 0);
+}
+
+UNIT_TEST(one_function_that_is_not_hooked_is_named)
+{
+	const struct allocators allocators = both();
+	static struct entries entries;
+	struct unhooked_list list;
+
+	entries_clear(&entries);
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	unhooked_find(&allocators, &entries, &list);
+	CHECK_EQ(list.count, 1);
+	CHECK_STR(list.unhooked[0].function, "some_calloc");
 }
 
 /* By slots the program's own calls of its own malloc are not met. */
@@ -62,6 +79,7 @@ UNIT_TEST(direct_calls_of_the_program_are_not_seen_by_slots)
 	entries_clear(&entries);
 	allocators.count = 1;
 	allocators.allocator[0].image = &program;
+	allocators.allocator[0].original[HI_FN_MALLOC] = 1;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 1);
 	CHECK_EQ(list.unhooked[0].how, HI_UNHOOKED_DIRECT);
