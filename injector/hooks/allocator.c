@@ -12,18 +12,18 @@ enum rank { RANK_NONE, RANK_LOCAL, RANK_GLOBAL, RANK_EXPORTED };
 
 /* Symbols that only one allocator has. */
 enum mark {
-	MARK_TCMALLOC,   /* tc_malloc: the same function as malloc */
-	MARK_MIMALLOC,   /* mi_malloc: the same */
-	MARK_JEMALLOC,   /* mallctl, with the prefix */
-	MARK_GLIBC,      /* gnu_get_libc_version */
-	MARK_GLIBC_SAME, /* __libc_malloc: the same function as malloc */
-	MARK_MUSL,       /* __optreset */
-	MARK_MUSL_STATIC,
+	MARK_TCMALLOC,    /* tc_malloc: the same function as malloc */
+	MARK_MIMALLOC,    /* mi_malloc: the same */
+	MARK_JEMALLOC,    /* mallctl, with the prefix */
+	MARK_GLIBC,       /* gnu_get_libc_version */
+	MARK_GLIBC_SAME,  /* __libc_malloc: the same function as malloc */
+	MARK_MUSL,        /* __optreset */
+	MARK_MUSL_STATIC, /* __libc_malloc_impl */
 	MARK_COUNT
 };
 static const char *const marks[MARK_COUNT] = {
-	"tc_malloc",     "mi_malloc",  "mallctl",         "gnu_get_libc_version",
-	"__libc_malloc", "__optreset", "__malloc_donate",
+	"tc_malloc",  "mi_malloc",          "mallctl", "gnu_get_libc_version", "__libc_malloc",
+	"__optreset", "__libc_malloc_impl",
 };
 
 struct reader {
@@ -80,6 +80,11 @@ static void take_exported(struct reader *reader)
 {
 	struct allocator *allocator = reader->allocator;
 
+	/* some marks are no functions */
+	for (unsigned mark = 0; mark < MARK_COUNT; mark++)
+		if (!reader->mark[mark])
+			(void)!elf_image_symbol(allocator->image, marks[mark], &reader->mark[mark],
+						NULL);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (!reader->prefix_length && !hook_table[function].prefixed_only &&
 		    !elf_image_symbol(allocator->image, hook_table[function].symbol,

@@ -3,8 +3,9 @@
  * entries.c - see entries.h. Enter at entries_find.
  *
  * A relay in the gap lies between the previous function and this one: in bytes that belong to no
- * entry of .eh_frame and consist only of instructions that do nothing. They are there for
- * alignment, after code that returns, jumps or never continues, and no thread executes them.
+ * entry of .eh_frame (or, in an object without that section, to no symbol) and consist only of
+ * instructions that do nothing. They are there for alignment, after code that returns, jumps or
+ * never continues, and no thread executes them.
  */
 #include "entries.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "elf_segment.h"
+#include "elf_symbols.h"
 #include "unwind_table.h"
 
 #define WORD 8u
@@ -56,6 +58,38 @@ static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
 	return end <= at && at - end <= GAP_MAX ? end : 0;
 }
 
+struct previous {
+	remote_addr at; /* of the function */
+	remote_addr start, end;
+};
+
+static void note_previous(void *context, const struct elf_function *function)
+{
+	struct previous *previous = context;
+	const remote_addr end = function->address + function->size;
+
+	if (function->address >= previous->at)
+		return;
+	if (function->address >= previous->start) {
+		previous->start = function->address;
+		/* where code of unknown size ends is not known */
+		previous->end = function->size ? previous->end : previous->at + 1;
+	}
+	previous->end = end > previous->end ? end : previous->end;
+}
+
+/* The same by the symbols of an object without .eh_frame (musl). */
+static uint64_t end_of_previous_symbol(const struct elf_image *image, remote_addr at)
+{
+	struct previous previous = {.at = at};
+	size_t room = ELF_SYMBOLS_BYTES_MAX;
+
+	elf_symbols_visit(image, &room, note_previous, &previous);
+	return previous.start && previous.end <= at && at - previous.end <= GAP_MAX
+		       ? previous.end - image->bias
+		       : 0;
+}
+
 /*
  * How many bytes before the end of this padding one of its instructions begins, with room for a
  * relay; 0: nowhere, or it is not all padding.
@@ -79,7 +113,9 @@ static size_t find_room(const uint8_t *code, size_t size)
 static remote_addr find_gap(const struct finder *finder, const struct elf_image *image,
 			    const struct eh_frame *frame, const struct entry *entry)
 {
-	const uint64_t at = entry->at - image->bias, end = end_of_previous(frame, at);
+	const uint64_t at = entry->at - image->bias,
+		       end = frame->fde_count ? end_of_previous(frame, at)
+					      : end_of_previous_symbol(image, entry->at);
 	const size_t size = end ? (size_t)(at - end) : 0;
 	const void *code;
 	size_t room;

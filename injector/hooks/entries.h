@@ -74,6 +74,11 @@ struct entries {
 	 */
 	unsigned covered_by[HOOKS_MAX];
 	enum entry_obstacle obstacle[HOOKS_MAX];
+	/*
+	 * not hooked at its entry, but it calls or jumps to a function that is: nesting.h finds it
+	 * out
+	 */
+	bool is_seen_inside[HOOKS_MAX];
 	enum entry_nesting nesting[HOOKS_MAX]; /* also of functions hooked by slots */
 	struct {
 		remote_addr lo, hi;

@@ -261,6 +261,26 @@ static enum entry_nesting nesting_of(const struct finder *finder, unsigned hook)
 	return reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
 }
 
+/* Does the function, which is not hooked at its entry, reach one that is? */
+static bool reaches_hooked(const struct finder *finder, unsigned hook)
+{
+	struct reached reached = {0};
+	struct code code;
+
+	if (!is_allocating(finder, hook) || entries_have(finder->entries, hook) ||
+	    !find_code(finder, hook, &code))
+		return false;
+	look_through(finder, &code, &reached);
+	look_through_helpers(finder, &reached);
+	return reached.by_call || reached.by_jump || reached.by_slot_jump || reached.by_helper;
+}
+
+/* Only the first allocator's functions are hooked by slots where they are not at their entry. */
+static bool is_hooked_at_all(const struct finder *finder, unsigned hook)
+{
+	return hook < HI_FUNCTION_COUNT || entries_have(finder->entries, hook);
+}
+
 static int look_at_image(struct finder *finder, const struct elf_images *images)
 {
 	struct eh_section section;
@@ -274,10 +294,14 @@ static int look_at_image(struct finder *finder, const struct elf_images *images)
 		return 0;
 	if (unwind_table_section(finder->image, &section) == 0)
 		err = eh_frame_parse(&section, 0, UINT64_MAX, &finder->frame);
-	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++)
-		if (elf_images_find(images, hook_original(finder->allocators, hook)) ==
+	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++) {
+		if (elf_images_find(images, hook_original(finder->allocators, hook)) !=
 		    finder->image)
+			continue;
+		if (is_hooked_at_all(finder, hook))
 			finder->entries->nesting[hook] = nesting_of(finder, hook);
+		finder->entries->is_seen_inside[hook] = reaches_hooked(finder, hook);
+	}
 	eh_frame_close(&finder->frame);
 	return err;
 }

@@ -24,6 +24,11 @@ static void add(struct unhooked_list *list, const struct allocator *allocator,
 		list->unhooked[list->count++] = found;
 }
 
+static bool is_seen(const struct entries *entries, unsigned hook)
+{
+	return entries_have(entries, hook) || entries->is_seen_inside[hook];
+}
+
 /*
  * The first allocator is hooked by slots where its entry is not. Then it is only what the program
  * itself calls without a slot that is not seen.
@@ -47,7 +52,7 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 		for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 			if (allocator->original[function] &&
 			    hook_table[function].gate != GATE_FREE &&
-			    !entries_have(entries, (unsigned)i * HI_FUNCTION_COUNT + function))
+			    !is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + function))
 				add(out_list, allocator, (enum hi_function)function,
 				    how[allocator->reach]);
 	}

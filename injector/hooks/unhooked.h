@@ -23,7 +23,7 @@ struct unhooked_list {
 	size_t count; /* at most one of each kind per object */
 };
 
-/* entries: the functions that are hooked at their entry. */
+/* entries: the functions that are hooked at their entry, after nesting_find. */
 void unhooked_find(const struct allocators *allocators, const struct entries *entries,
 		   struct unhooked_list *out_list);
 /*

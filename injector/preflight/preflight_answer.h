@@ -64,6 +64,7 @@ enum preflight_way {
 	PREFLIGHT_WAY_NONE, /* not at all, for the reason in `obstacle` */
 	PREFLIGHT_WAY_ENTRY,
 	PREFLIGHT_WAY_COVERED, /* the same as another function, or jumps there at once */
+	PREFLIGHT_WAY_INSIDE,  /* in a function that it calls, which is hooked at its entry */
 	PREFLIGHT_WAY_SLOTS,   /* only those through slots, for the reason in `obstacle` */
 };
 struct preflight_function {

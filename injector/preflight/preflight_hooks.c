@@ -15,6 +15,7 @@
 #include "glibc_version.h"
 #include "hook_table.h"
 #include "link_map.h"
+#include "nesting.h"
 #include "plain_text.h"
 
 static bool defines(const struct elf_images *images, const char *symbol)
@@ -196,6 +197,8 @@ static enum preflight_way way_of(const struct entries *entries, unsigned hook)
 		return PREFLIGHT_WAY_ENTRY;
 	if (entries_have(entries, hook))
 		return PREFLIGHT_WAY_COVERED;
+	if (entries->is_seen_inside[hook])
+		return PREFLIGHT_WAY_INSIDE;
 	return hook < HI_FUNCTION_COUNT ? PREFLIGHT_WAY_SLOTS : PREFLIGHT_WAY_NONE;
 }
 
@@ -243,6 +246,8 @@ static int count_hooks(struct subject *subject, struct allocators *allocators)
 	entries_clear(&entries);
 	if (!out->status.locked_bytes)
 		err = entries_find(&subject->images, &subject->maps, memory, allocators, &entries);
+	if (!err)
+		err = nesting_find(&subject->images, allocators, &entries);
 	out->entry_count = entries_count(&entries);
 	unhooked_find(allocators, &entries, &out->unhooked);
 	describe_allocators(out, allocators, &entries);

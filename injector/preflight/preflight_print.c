@@ -108,6 +108,10 @@ static void print_function(FILE *stream, const struct preflight_allocator *alloc
 		fprintf(stream, "as %s%s, which it is or jumps to\n", allocator->prefix,
 			hook_table[function->covered_by].symbol);
 		break;
+	case PREFLIGHT_WAY_INSIDE:
+		fprintf(stream, "in the function that it calls; %s\n",
+			obstacle_texts[function->obstacle]);
+		break;
 	case PREFLIGHT_WAY_SLOTS:
 		fprintf(stream, "by slots; %s\n", obstacle_texts[function->obstacle]);
 		break;
@@ -212,6 +216,7 @@ static void print_functions(FILE *stream, const struct preflight_allocator *allo
 	static const char *const ways[] = {[PREFLIGHT_WAY_NONE] = "none",
 					   [PREFLIGHT_WAY_ENTRY] = "entry",
 					   [PREFLIGHT_WAY_COVERED] = "covered",
+					   [PREFLIGHT_WAY_INSIDE] = "inside",
 					   [PREFLIGHT_WAY_SLOTS] = "slots"};
 	const char *separator = "";
 

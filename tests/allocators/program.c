@@ -82,7 +82,7 @@ void CALL(free_size_aligned)(void *, size_t, size_t);
 #define FREE CALL(free)(block)
 
 /*
- * No name ends in mallocx: by that heapinject knows the functions of jemalloc, whatever their
+ * No name ends in mallctl: by that heapinject knows the functions of jemalloc, whatever their
  * prefix.
  *
  * X(is it here, name, unit of sizes, may it move, how to get a block, how to free it)

@@ -91,27 +91,22 @@ UNIT_TEST(names_of_allocators_and_of_others)
 		const char *name;
 		size_t prefix;
 	} names[] = {
-		{"je_malloc", 3},
-		{"_rjem_mallocx", 6},
-		{"_rjem_je_malloc", 9},
-		{"tc_malloc", 3},
-		{"mi_malloc", 3},
-		{"anything_mallocx", 9},
-		{"malloc", 0},
-		{"mallocx", 0},
-		{"xmalloc", 0},
-		{"zmalloc", 0},
-		{"__libc_malloc", 0},
-		{"", 0},
+		{"je_malloc", 3},         {"_rjem_mallctl", 6},
+		{"_rjem_je_malloc", 9},   {"tc_malloc", 3},
+		{"mi_malloc", 3},         {"anything_mallctl", 9},
+		{"alloc_mallocx", 0},     {"malloc", 0},
+		{"mallocx", 0},           {"mallctl", 0},
+		{"xmalloc", 0},           {"zmalloc", 0},
+		{"__libc_malloc", 0},     {"", 0},
 		{"je_malloc_default", 0},
 	};
 	const size_t size = 1000;
-	char *endless = calloc(1, size), *end = endless + size - sizeof("mallocx");
+	char *endless = calloc(1, size), *end = endless + size - sizeof("mallctl");
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		CHECK_EQ(prefix_of(names[i].name), names[i].prefix);
 	memset(endless, 'a', size - 1);
-	memcpy(end, "mallocx", sizeof("mallocx"));
+	memcpy(end, "mallctl", sizeof("mallctl"));
 	CHECK_EQ(prefix_of(endless), 0);
 	CHECK_EQ(prefix_of(end - 50), 50);
 	free(endless);
