@@ -51,46 +51,77 @@ struct range {
 	remote_addr lo, hi;
 };
 
-/* Adds the pages that an entry changes to the range of the same mapping. */
+struct ranges {
+	struct range range[HI_CODE_RANGES_MAX];
+	uint64_t bytes; /* of all */
+};
+
+/*
+ * Adds the pages that an entry changes to the range of the same mapping. False: too much code would
+ * lie in the ranges. (Two ranges in one mapping would leave it in parts: the kernel joins what was
+ * moved only with neighbours that have no pages of their own.)
+ */
 static bool widen(const struct attachment *attachment, const struct entry *entry,
-		  struct range range[HI_CODE_RANGES_MAX])
+		  struct ranges *ranges)
 {
 	const struct mapping *mapping = maps_find(&attachment->maps, entry->at);
 	const remote_addr first = entry->by == ENTRY_IN_GAP ? entry->relay : entry->at;
-	const remote_addr lo = first & ~IN_PAGE,
-			  hi = (entry->at + entry->size + IN_PAGE) & ~IN_PAGE;
+	struct range wider = {mapping, first & ~IN_PAGE,
+			      (entry->at + entry->size + IN_PAGE) & ~IN_PAGE};
 	unsigned i = 0;
-	while (i < HI_CODE_RANGES_MAX && range[i].mapping && range[i].mapping != mapping)
+	while (i < HI_CODE_RANGES_MAX && ranges->range[i].mapping &&
+	       ranges->range[i].mapping != mapping)
 		i++;
-	if (i == HI_CODE_RANGES_MAX || !mapping || lo < mapping->lo || hi > mapping->hi)
+	if (i == HI_CODE_RANGES_MAX || !mapping || wider.lo < mapping->lo || wider.hi > mapping->hi)
 		return false;
-	if (!range[i].mapping)
-		range[i] = (struct range){mapping, lo, hi};
-	range[i].lo = lo < range[i].lo ? lo : range[i].lo;
-	range[i].hi = hi > range[i].hi ? hi : range[i].hi;
+	struct range *range = &ranges->range[i];
+	if (range->mapping) {
+		wider.lo = range->lo < wider.lo ? range->lo : wider.lo;
+		wider.hi = range->hi > wider.hi ? range->hi : wider.hi;
+	}
+	const uint64_t bytes = ranges->bytes - (range->hi - range->lo) + (wider.hi - wider.lo);
+	if (bytes > HI_CODE_BYTES_MAX)
+		return false;
+	ranges->bytes = bytes;
+	*range = wider;
 	return true;
 }
 
-static bool find_ranges(struct attachment *attachment, struct hi_control *layout)
+/*
+ * Drops functions that lie too far from those before them. The first allocator's come first. Sets
+ * *out_dropped.
+ */
+static bool find_ranges(struct attachment *attachment, struct hi_control *layout, bool *out_dropped)
 {
-	struct range range[HI_CODE_RANGES_MAX] = {0};
-	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
-		if (attachment->entries.entry[hook].at &&
-		    !widen(attachment, &attachment->entries.entry[hook], range))
-			return false;
-	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && range[i].mapping; i++)
-		if (code_swap_add(layout, range[i].lo, range[i].hi))
+	struct ranges ranges = {0};
+	*out_dropped = false;
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &attachment->entries.entry[hook];
+		if (!entry->at || widen(attachment, entry, &ranges))
+			continue;
+		entries_drop(&attachment->entries, hook);
+		*out_dropped = true;
+	}
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && ranges.range[i].mapping; i++)
+		if (code_swap_add(layout, ranges.range[i].lo, ranges.range[i].hi))
 			return false;
 	return code_swap_look(layout, &attachment->memory, &attachment->images) == CODE_ORIGINAL;
 }
 
 int attach_entries_plan(struct attachment *attachment, enum hi_hook hook, struct hi_control *layout)
 {
-	if (find_ranges(attachment, layout))
+	bool has_dropped;
+	int err = 0;
+	const bool is_found = find_ranges(attachment, layout, &has_dropped);
+	if (is_found && !has_dropped)
 		return 0;
-	memset(layout->code, 0, sizeof(layout->code));
-	entries_drop_all(&attachment->entries);
-	return attach_entries_settle(attachment, hook);
+	if (!is_found) {
+		memset(layout->code, 0, sizeof(layout->code));
+		entries_drop_all(&attachment->entries);
+	}
+	err = nesting_find(&attachment->images, &attachment->allocators, &attachment->entries);
+	const int settled = attach_entries_settle(attachment, hook);
+	return err ? err : settled;
 }
 
 /* ---- the jumps ------------------------------------------------------------------------------- */

@@ -37,7 +37,11 @@ enum entry_obstacle {
 	/* its code is not its file's: a breakpoint, a probe, another patch; or it is shared */
 	ENTRY_CHANGED,
 	ENTRY_UNMOVABLE, /* its first instruction cannot be executed elsewhere */
-	ENTRY_NO_PLACE, /* there is no place for a relay, or none from which the gate is in reach */
+	/*
+	 * there is no place for a relay, or none from which the gate is in reach; or too much code
+	 * lies between it and other functions
+	 */
+	ENTRY_NO_PLACE,
 };
 
 /* Does the function call another one that is hooked? nesting.h finds it out. */

@@ -311,6 +311,7 @@ int nesting_find(const struct elf_images *images, const struct allocators *alloc
 {
 	int err = 0;
 
+	memset(entries->nested_from, 0, sizeof(entries->nested_from));
 	for (size_t i = 0; i < images->count && !err; i++) {
 		struct finder finder = {.images = images,
 					.allocators = allocators,

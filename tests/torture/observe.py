@@ -19,7 +19,7 @@ import code_pages  # noqa: E402  (the directory is known only now)
 import got_words  # noqa: E402
 
 OURS = "memfd:heapinject"
-KEPT_BYTES = 12288  # of the jumps that stay, and of the words behind them
+KEPT_BYTES = 24576  # of the jumps that stay, and of the words behind them
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
 IO_WORKER = "iou-wrk-"  # io_uring's, of the kernel: they come and go, and take no signals
 # SEGV, BUS, TERM: a thread that has all of these blocked, and did not before, is a borrowed thread

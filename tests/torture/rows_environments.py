@@ -402,9 +402,15 @@ ROWS = [
         "musl-dlopen", "glibc only", "--loader map", compiler="musl-gcc", needs=["musl-gcc"],
         loaders=("dlopen",),
     ),
-    refused("static", "statically linked", cflags=["-static"], varies=("code",)),
+    works("static", cflags=["-static"], loaders=("map",)),
+    works("static-pie", cflags=["-static-pie"], loaders=("map",), weight=0.2),
     refused(
-        "musl-static", "statically linked", cflags=["-static"], compiler="musl-gcc",
+        "static-stripped", "which is linked statically", "not stripped", cflags=["-static", "-s"],
+        varies=("code",),
+    ),
+    # a program that handles no signal: nothing in it returns from a handler
+    refused(
+        "musl-static", "returns from a signal handler", cflags=["-static"], compiler="musl-gcc",
         needs=["musl-gcc"], varies=("code",),
     ),
 ]

@@ -644,7 +644,7 @@ static void *scribble_for_ever(void *argument)
 			continue;
 		}
 		if (!is_known)
-			mprotect((void *)base, HI_PAGE_BYTES, PROT_READ | PROT_WRITE);
+			mprotect((void *)base, HI_PRIVATE_BYTES, PROT_READ | PROT_WRITE);
 		is_known = true;
 		for (unsigned i = 0; i < 2000; i++)
 			way->scribble(base, &control);

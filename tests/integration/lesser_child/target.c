@@ -23,7 +23,8 @@ static int order[2], answer[2];
 static volatile unsigned long *turns;
 
 /*
- * Where the arena begins; 0: there is none. What can be written lies right behind its first page.
+ * Where the arena begins; 0: there is none. What can be written lies right behind its private
+ * pages.
  */
 static uintptr_t find_arena(void)
 {
@@ -56,23 +57,23 @@ static unsigned long fill(void *at, uint64_t size)
  */
 static unsigned long spoil_behind(uintptr_t arena, const struct hi_control *control)
 {
-	const uint64_t now = control->tables.offset - 2 * HI_PAGE_BYTES,
-		       all = control->arena_size - HI_PAGE_BYTES;
-	char *grown = mremap((void *)(arena + HI_PAGE_BYTES), now, all, MREMAP_MAYMOVE);
+	const uint64_t now = control->tables.offset - 2 * HI_PRIVATE_BYTES,
+		       all = control->arena_size - HI_PRIVATE_BYTES;
+	char *grown = mremap((void *)(arena + HI_PRIVATE_BYTES), now, all, MREMAP_MAYMOVE);
 
 	if (grown == MAP_FAILED)
 		return 0;
-	return fill(grown + control->near.offset - HI_PAGE_BYTES, control->near.size) +
-	       fill(grown + control->image.offset - HI_PAGE_BYTES,
+	return fill(grown + control->near.offset - HI_PRIVATE_BYTES, control->near.size) +
+	       fill(grown + control->image.offset - HI_PRIVATE_BYTES,
 		    control->arena_size - control->image.offset);
 }
 
-/* The first page lies before it: so it takes the place of the last. */
+/* The private pages lie before it: so the file's take the place of the last ones. */
 static unsigned long spoil_before(uintptr_t arena, const struct hi_control *control)
 {
-	void *page = (void *)(arena + control->tables.offset - HI_PAGE_BYTES);
+	void *last = (void *)(arena + control->tables.offset - HI_PRIVATE_BYTES);
 
-	return remap_file_pages(page, HI_PAGE_BYTES, 0, 0, 0) ? 0 : fill(page, HI_PAGE_BYTES);
+	return remap_file_pages(last, HI_PRIVATE_BYTES, 0, 0, 0) ? 0 : fill(last, HI_PRIVATE_BYTES);
 }
 
 static void be_spoiler(void)
@@ -87,7 +88,7 @@ static void be_spoiler(void)
 		_exit(3);
 	if (read(order[0], &byte, 1) != 1 || !arena)
 		_exit(4);
-	memcpy(&control, (void *)arena, HI_PAGE_BYTES);
+	memcpy(&control, (void *)arena, HI_PRIVATE_BYTES);
 	if (byte == 'f') {
 		struct hi_control *shared = (struct hi_control *)arena;
 

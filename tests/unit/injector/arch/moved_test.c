@@ -390,7 +390,7 @@ static bool file_open(const char *path, struct file *out)
 	CHECK_EQ(fstat(out->fd, &status), 0);
 	out->size = (size_t)status.st_size;
 	out->data = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, out->fd, 0);
-	const Elf64_Ehdr *head = (const Elf64_Ehdr *)out->data;
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)out->data;
 	if (out->size > sizeof(*head) && out->data != MAP_FAILED &&
 	    memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64 &&
 	    head->e_machine == ARCH_ELF_MACHINE && head->e_type == ET_DYN)
@@ -408,8 +408,8 @@ static void file_close(const struct file *file)
 /* Maps the segments as the dynamic linker does; what lies between them is writable. */
 static struct image image_of(const char *name, const struct file *file)
 {
-	const Elf64_Ehdr *head = (const Elf64_Ehdr *)file->data;
-	const Elf64_Phdr *part = (const Elf64_Phdr *)(file->data + head->e_phoff),
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)file->data;
+	const Elf64_Phdr *part = (const Elf64_Phdr *)(const void *)(file->data + head->e_phoff),
 			 *end = part + head->e_phnum;
 	uint64_t size = 0;
 
@@ -446,8 +446,8 @@ static int compare(const void *a, const void *b)
 /* The addresses of the functions that the library exports, each once. The caller frees them. */
 static size_t functions_of(const struct file *file, uint64_t **out)
 {
-	const Elf64_Ehdr *head = (const Elf64_Ehdr *)file->data;
-	const Elf64_Shdr *section = (const Elf64_Shdr *)(file->data + head->e_shoff),
+	const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)file->data;
+	const Elf64_Shdr *section = (const Elf64_Shdr *)(const void *)(file->data + head->e_shoff),
 			 *symbols = NULL;
 	size_t found = 0, kept = 0;
 
@@ -456,7 +456,7 @@ static size_t functions_of(const struct file *file, uint64_t **out)
 			symbols = &section[i];
 	const size_t all = symbols ? symbols->sh_size / sizeof(Elf64_Sym) : 0;
 	const Elf64_Sym *symbol =
-		symbols ? (const Elf64_Sym *)(file->data + symbols->sh_offset) : NULL;
+		symbols ? (const Elf64_Sym *)(const void *)(file->data + symbols->sh_offset) : NULL;
 	uint64_t *address = calloc(all + 1, sizeof(*address));
 	CHECK(address);
 	for (size_t i = 0; i < all; i++) {
