@@ -402,8 +402,8 @@ ROWS = [
         "musl-dlopen", "glibc only", "--loader map", compiler="musl-gcc", needs=["musl-gcc"],
         loaders=("dlopen",),
     ),
-    works("static", cflags=["-static"], loaders=("map",)),
-    works("static-pie", cflags=["-static-pie"], loaders=("map",), weight=0.2),
+    works("static", cflags=["-static"], loaders=("map",), compares_all=True),
+    works("static-pie", cflags=["-static-pie"], loaders=("map",), compares_all=True),
     refused(
         "static-stripped", "which is linked statically", "not stripped", cflags=["-static", "-s"],
         varies=("code",),
