@@ -60,14 +60,17 @@ static int make_gate_inert(const struct hi_control *control, struct remote *remo
 	return err;
 }
 
-/* Is the mapping at the address of a near page this page of our file? Otherwise it is not ours. */
+/*
+ * Is the mapping at the address of a near page this page of our file? Otherwise it is not ours. Two
+ * of them side by side may be one mapping.
+ */
 static bool is_near_page(const struct hi_control *control, const struct maps *maps, unsigned number)
 {
 	const struct mapping *mapping =
 		control->near_page[number] ? maps_find(maps, control->near_page[number]) : NULL;
 	return mapping && !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) &&
-	       mapping->file_offset == control->near.offset + (uint64_t)number * HI_PAGE_BYTES &&
-	       mapping->hi - mapping->lo == HI_PAGE_BYTES;
+	       mapping->file_offset + (control->near_page[number] - mapping->lo) ==
+		       control->near.offset + (uint64_t)number * HI_PAGE_BYTES;
 }
 
 static int unmap_near_pages(const struct hi_control *control, struct remote *remote)

@@ -10,20 +10,23 @@
 /* How certain it is that a symbol's name means the function: the highest rank counts. */
 enum rank { RANK_NONE, RANK_LOCAL, RANK_GLOBAL, RANK_EXPORTED };
 
-/* Symbols that only one allocator has. */
+/* Symbols by which allocators are known. */
 enum mark {
-	MARK_TCMALLOC,    /* tc_malloc: the same function as malloc */
-	MARK_MIMALLOC,    /* mi_malloc: the same */
-	MARK_JEMALLOC,    /* mallctl, with the prefix */
-	MARK_GLIBC,       /* gnu_get_libc_version */
-	MARK_GLIBC_SAME,  /* __libc_malloc: the same function as malloc */
-	MARK_MUSL,        /* __optreset */
-	MARK_MUSL_STATIC, /* __libc_malloc_impl */
+	MARK_TCMALLOC, /* the same function as malloc */
+	MARK_MIMALLOC, /* the same */
+	MARK_JEMALLOC, /* with the prefix */
+	MARK_GLIBC,
+	MARK_GLIBC_SAME, /* the same function as malloc; gperftools has that, too */
+	MARK_GLIBC_START,
+	MARK_MUSL,
+	MARK_MUSL_SAME, /* the same function as malloc */
 	MARK_COUNT
 };
 static const char *const marks[MARK_COUNT] = {
-	"tc_malloc",  "mi_malloc",          "mallctl", "gnu_get_libc_version", "__libc_malloc",
-	"__optreset", "__libc_malloc_impl",
+	[MARK_TCMALLOC] = "tc_malloc",       [MARK_MIMALLOC] = "mi_malloc",
+	[MARK_JEMALLOC] = "mallctl",         [MARK_GLIBC] = "gnu_get_libc_version",
+	[MARK_GLIBC_SAME] = "__libc_malloc", [MARK_GLIBC_START] = "__libc_start_main",
+	[MARK_MUSL] = "__optreset",          [MARK_MUSL_SAME] = "default_malloc",
 };
 
 struct reader {
@@ -117,9 +120,15 @@ static enum allocator_family family_of(const struct reader *reader)
 		return ALLOCATOR_JEMALLOC;
 	if (reader->prefix_length)
 		return ALLOCATOR_UNKNOWN;
-	if (mark[MARK_GLIBC_SAME] == function || mark[MARK_GLIBC])
+	/* beside a libc that is linked into the program, malloc may be another one's all the same
+	 */
+	if (!reader->allocator->image->is_main)
+		return mark[MARK_GLIBC]  ? ALLOCATOR_GLIBC
+		       : mark[MARK_MUSL] ? ALLOCATOR_MUSL
+					 : ALLOCATOR_UNKNOWN;
+	if (mark[MARK_GLIBC_SAME] == function && mark[MARK_GLIBC_START])
 		return ALLOCATOR_GLIBC;
-	return mark[MARK_MUSL] || mark[MARK_MUSL_STATIC] ? ALLOCATOR_MUSL : ALLOCATOR_UNKNOWN;
+	return mark[MARK_MUSL_SAME] == function ? ALLOCATOR_MUSL : ALLOCATOR_UNKNOWN;
 }
 
 /*

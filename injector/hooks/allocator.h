@@ -55,6 +55,11 @@ struct allocator {
 	remote_addr usable_size[HI_FUNCTION_COUNT];
 	/* malloc_usable_size may also be called by threads that free */
 	bool is_asked_at_free;
+	/*
+	 * It is linked into a stripped C++ program that neither exports nor imports operator new:
+	 * there are operators whose place is not known.
+	 */
+	bool hides_operators;
 };
 
 /*

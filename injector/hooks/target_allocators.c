@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "elf_section.h"
 #include "elf_symbols.h"
 #include "hook_table.h"
 #include "slots.h"
@@ -63,6 +64,31 @@ static void add_functions_of_others(struct search *search, struct allocator *all
 	}
 }
 
+static bool imports(const struct elf_image *image, const char *name)
+{
+	const uint32_t count = image->dynamic ? elf_dynamic_symbol_count(image->dynamic) : 0;
+	Elf64_Sym symbol;
+
+	for (uint32_t i = 1; i < count; i++) {
+		const char *found = elf_dynamic_symbol(image->dynamic, i, &symbol);
+
+		if (found && strcmp(found, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Code that exceptions may pass, which C has not, shows that a program is C++. */
+static bool hides_operators(const struct allocator *allocator)
+{
+	const struct elf_image *image = allocator->image;
+	GElf_Shdr header;
+
+	return image->is_main && image->elf && !elf_section_find(image->elf, ".symtab", &header) &&
+	       elf_section_find(image->elf, ".gcc_except_table", &header) &&
+	       !imports(image, hook_table[HI_FN_NEW].symbol);
+}
+
 static int find_first(struct search *search)
 {
 	struct allocator *first = &search->allocators.allocator[0];
@@ -74,6 +100,7 @@ static int find_first(struct search *search)
 		image = main_image(search->images);
 	if (!image || !allocator_open(image, "", &search->room, first))
 		return -ENOENT;
+	first->hides_operators = hides_operators(first);
 	add_functions_of_others(search, first);
 	search->allocators.count = 1;
 	return 0;

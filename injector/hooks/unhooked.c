@@ -8,13 +8,13 @@
 #include "hook_table.h"
 #include "plain_text.h"
 
-static void add(struct unhooked_list *list, const struct allocator *allocator,
-		enum hi_function function, enum hi_unhooked how)
+static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol,
+		enum hi_unhooked how)
 {
 	struct unhooked found = {.how = how, .is_main = allocator->image->is_main};
 	char name[2 * HI_ALLOCATOR_NAME_MAX];
 
-	snprintf(name, sizeof(name), "%s%s", allocator->prefix, hook_table[function].symbol);
+	snprintf(name, sizeof(name), "%s%s", allocator->prefix, symbol);
 	plain_text_copy(found.function, sizeof(found.function), name);
 	plain_text_copy(found.path, sizeof(found.path), allocator->image->path);
 	for (size_t i = 0; i < list->count; i++)
@@ -48,12 +48,15 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 		if (!i && !allocator->image->is_main)
 			continue;
 		if (!allocator->original[HI_FN_MALLOC])
-			add(out_list, allocator, HI_FN_MALLOC, how[allocator->reach]);
+			add(out_list, allocator, hook_table[HI_FN_MALLOC].symbol,
+			    how[allocator->reach]);
+		if (allocator->hides_operators)
+			add(out_list, allocator, "operator new", how[allocator->reach]);
 		for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 			if (allocator->original[function] &&
 			    hook_table[function].gate != GATE_FREE &&
 			    !is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + function))
-				add(out_list, allocator, (enum hi_function)function,
+				add(out_list, allocator, hook_table[function].symbol,
 				    how[allocator->reach]);
 	}
 }

@@ -69,6 +69,24 @@ UNIT_TEST(one_function_that_is_not_hooked_is_named)
 	CHECK_STR(list.unhooked[0].function, "some_calloc");
 }
 
+/* Those of a stripped program that has the C++ library in it. */
+UNIT_TEST(operators_that_nothing_names_are_told_of)
+{
+	struct allocators allocators = both();
+	static struct entries entries;
+	struct unhooked_list list;
+
+	entries_clear(&entries);
+	allocators.count = 1;
+	allocators.allocator[0].image = &program;
+	allocators.allocator[0].hides_operators = true;
+	allocators.allocator[0].original[HI_FN_MALLOC] = 1;
+	entries.entry[HI_FN_MALLOC].at = 1;
+	unhooked_find(&allocators, &entries, &list);
+	CHECK_EQ(list.count, 1);
+	CHECK_STR(list.unhooked[0].function, "operator new");
+}
+
 /* By slots the program's own calls of its own malloc are not met. */
 UNIT_TEST(direct_calls_of_the_program_are_not_seen_by_slots)
 {
