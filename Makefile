@@ -35,6 +35,7 @@
 ##                        of tests/leaks/servers: --only REGEX --seconds 60 --keep DIR
 ##   ALLOCATORS=          more options of tests/allocators/run: --only REGEX --cycles 200
 ##                        --kills 200 --jobs 2, ...
+##                        of tests/allocators/servers: --only REGEX --cycles 200 --kills 100 ...
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -169,8 +170,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators leaks leaks-servers bench bench-report check-bench fuzz \
-	build-fuzzers fuzzers \
+	same-reports allocators allocators-servers leaks leaks-servers bench bench-report \
+	check-bench fuzz build-fuzzers fuzzers \
 	demo install uninstall clean help format format-check FORCE
 
 all: $(O)/heapinject ## build $(O)/heapinject
@@ -337,6 +338,11 @@ leaks-servers: $(O)/heapinject ## the same of five real servers with leaking ext
 		## PostgreSQL, Python, Java, nginx; seven minutes
 	@scripts/install-packages build leaks
 	@$(built) CC=$(CC) tests/leaks/servers $(LEAKS)
+
+allocators-servers: $(O)/heapinject ## servers with jemalloc or tcmalloc linked in, also stripped: \
+		## figures beside the truth and their allocator's own profile; half an hour
+	@scripts/install-packages build allocators
+	@$(built) tests/allocators/servers $(ALLOCATORS)
 
 $(leak_build)/%.o: tests/leaks/%.c tests/leaks/programs.h
 	@mkdir -p $(@D)
