@@ -244,6 +244,17 @@ class StoreStatic(Store):
         super().build()
 
 
+class StoreStaticJemalloc(Store):
+    """The operators of C++ are jemalloc's own, and nothing outside of the program knows them."""
+
+    name, about = "store-static-jemalloc", "C++ with jemalloc, and all but glibc linked in"
+    allocator, own_define = JEMALLOC, "OWN_JEMALLOC"
+    flags = ["-static-libstdc++", "-static-libgcc"]
+    libraries = [
+        f"{LIBRARIES}/libjemalloc_pic.a", f"{LIBRARIES}/libprotobuf.a", f"{LIBRARIES}/libgflags.a",
+    ]
+
+
 # ---- redis ---------------------------------------------------------------------------------------
 
 
@@ -491,6 +502,8 @@ def stripped(kind):
 
 TARGETS = [
     variant
-    for kind in (StoreTcmalloc, StoreJemalloc, StoreStatic, RedisBundled, RedisDebian)
+    for kind in (
+        StoreTcmalloc, StoreJemalloc, StoreStatic, StoreStaticJemalloc, RedisBundled, RedisDebian,
+    )
     for variant in (kind, stripped(kind))
 ]

@@ -24,7 +24,7 @@ struct Entry { // operator new, freed by sized operator delete
 struct alignas(64) Page { // aligned operator new
 	Page *next;
 	uint32_t mark;
-	char text[4096 - 128];
+	char text[8192 - 128];
 };
 
 struct Session {
