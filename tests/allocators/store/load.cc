@@ -210,6 +210,7 @@ void drive(int index)
 		if (!is_paused) {
 			if (!client.step()) {
 				wrong++;
+				under_way--;
 				return; // of what comes after it nothing is known
 			}
 			served++;
