@@ -88,13 +88,14 @@ static bool widen(const struct attachment *attachment, const struct entry *entry
 }
 
 /*
- * Drops functions that lie too far from those before them. The first allocator's come first. Sets
- * *out_dropped.
+ * Drops functions for which the gate has no room, or that lie too far from those before them. The
+ * first allocator's come first. Sets *out_dropped.
  */
 static bool find_ranges(struct attachment *attachment, struct hi_control *layout, bool *out_dropped)
 {
 	struct ranges ranges = {0};
-	*out_dropped = false;
+	*out_dropped =
+		entries_keep_first(&attachment->allocators, &attachment->entries, HI_GATE_RESTORE);
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
 		const struct entry *entry = &attachment->entries.entry[hook];
 		if (!entry->at || widen(attachment, entry, &ranges))
@@ -153,6 +154,8 @@ static int write_words(struct attachment *attachment)
 		size_t count = 0;
 		if (!entry->at)
 			continue;
+		if (!attachment->entry[hook]) /* a jump to nowhere would end the target */
+			return -ERANGE;
 		err = entry_words(entry, attachment->entry[hook], &attachment->memory, words,
 				  &count);
 		for (size_t i = 0; i < count && !err; i++)

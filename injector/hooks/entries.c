@@ -338,6 +338,26 @@ void entries_drop(struct entries *entries, unsigned hook)
 	entries->obstacle[hook] = ENTRY_NO_PLACE;
 }
 
+bool entries_keep_first(const struct allocators *allocators, struct entries *entries, size_t most)
+{
+	bool has_dropped = false;
+	size_t gates = 0;
+
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const bool is_by_slots = hook < HI_FUNCTION_COUNT &&
+					 hook_original(allocators, hook) &&
+					 !entries_have(entries, hook);
+
+		if (entries->entry[hook].at && gates >= most) {
+			entries_drop(entries, hook);
+			has_dropped = true;
+		} else if (entries->entry[hook].at || is_by_slots) {
+			gates++;
+		}
+	}
+	return has_dropped;
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 struct bytes {

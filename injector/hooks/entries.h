@@ -107,6 +107,13 @@ size_t entries_count(const struct entries *entries);
 /* Drops one entry: this function is not hooked at its entry after all. */
 void entries_drop(struct entries *entries, unsigned hook);
 
+/*
+ * Drops entries beyond the first `most` functions that need a gate entry: those hooked at their
+ * entry, and those of the first allocator that are left to slots, which come first. True: some were
+ * dropped.
+ */
+bool entries_keep_first(const struct allocators *allocators, struct entries *entries, size_t most);
+
 /* True if the function is hooked at an entry, so that its slots need no change. */
 static inline bool entries_have(const struct entries *entries, unsigned hook)
 {

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import time
 
+import cpu_quota
 import legacy
 from processes import Failed, end, launch, line_from, read, resident_bytes
 
@@ -135,8 +136,18 @@ def report(options, target, prefix):
     return json_report(prefix + ".out")
 
 
+def look_at(options, trial, target, prefix, ledger):
+    cpu, began = cpu_seconds(target.pid), time.monotonic()
+    trial.looks = attach(options, target, prefix, ledger)
+    if target.poll() is not None:
+        raise Failed(f"the program has ended, with {target.returncode}")
+    trial.cpu_share = (cpu_seconds(target.pid) - cpu) / (time.monotonic() - began)
+    trial.true_rate = true_rate(trial.looks, options.seconds)
+    trial.report = report(options, target, prefix)
+
+
 def run_session(options, trial, prefix):
-    ledger = prefix + ".ledger"
+    ledger, group = prefix + ".ledger", ""
     target = launch(
         [options.programs, trial.program.name, ledger, str(trial.seed)], stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, bufsize=0,
@@ -144,15 +155,13 @@ def run_session(options, trial, prefix):
     try:
         if line_from(target.stdout, READY_SECONDS, trial.program.name) != "ready":
             raise Failed("it is not ready")
-        cpu, began = cpu_seconds(target.pid), time.monotonic()
-        trial.looks = attach(options, target, prefix, ledger)
-        if target.poll() is not None:
-            raise Failed(f"the program has ended, with {target.returncode}")
-        trial.cpu_share = (cpu_seconds(target.pid) - cpu) / (time.monotonic() - began)
-        trial.true_rate = true_rate(trial.looks, options.seconds)
-        trial.report = report(options, target, prefix)
+        if options.quota:
+            group = cpu_quota.begin(target.pid, options.quota)
+        look_at(options, trial, target, prefix, ledger)
     finally:
         end(target, signal.SIGKILL)
+        if group:
+            cpu_quota.end(group)
 
 
 def run(options, program, seed, directory):

@@ -161,6 +161,22 @@ UNIT_TEST(what_reaches_another_function_by_a_slot_is_known_without_entries)
 	CHECK_EQ(view.entries.nested_from[0].hi, 0);
 }
 
+/* The gate has room for so many: no function may be hooked that has no gate entry. */
+UNIT_TEST(entries_without_room_in_the_gate_are_dropped)
+{
+	static struct view view;
+	look(&view);
+	const size_t all = entries_count(&view.entries);
+	CHECK(all > 3);
+	CHECK(!entries_keep_first(&view.allocators, &view.entries, HOOKS_MAX));
+	CHECK_EQ(entries_count(&view.entries), all);
+	CHECK(entries_keep_first(&view.allocators, &view.entries, 3));
+	CHECK(entries_count(&view.entries) <= 3);
+	CHECK(view.entries.entry[HI_FN_MALLOC].at);
+	CHECK(!view.entries.entry[HI_FN_PVALLOC].at);
+	CHECK_EQ(view.entries.obstacle[HI_FN_PVALLOC], ENTRY_NO_PLACE);
+}
+
 /* Whatever is changed lies in a first instruction, or in filling: no other byte. */
 UNIT_TEST(only_first_instructions_and_filling_are_changed)
 {
