@@ -35,8 +35,9 @@ struct answer_row {
 	double live; /* bytes in use at the end; allocated in the window */
 	/* bytes in use at the end of each part of the window, as a share of the most of them */
 	double bar[ANSWER_BARS];
-	uint32_t stack;    /* of the profile: the one that holds most */
-	uint32_t call;     /* of frames.functions.call[]: the one that a person would look at */
+	uint32_t stack; /* of the profile: the one that holds most */
+	uint32_t call;  /* of frames.functions.call[]: where a person would look; NO_CALL: no frames
+			 */
 	uint32_t through;  /* `call` keeps what this call allocates, others free it; NO_CALL */
 	size_t stacks;     /* how many stacks the row has */
 	bool is_caller;    /* many functions allocate, and this one leads to all of them */
@@ -80,6 +81,8 @@ struct answer {
 int answer_open(const struct profile *profile, double tail_ns, double level,
 		struct answer *out_answer);
 void answer_close(struct answer *answer);
+/* The name of the row's function; "(no stack)". As long as the answer. */
+const char *answer_row_name(const struct answer *answer, const struct answer_row *row);
 /* From the moments of the profile. Returns 0 or -ENOMEM. */
 int process_growth_of(const struct profile_meta *meta, struct process_growth *out_growth);
 

@@ -47,7 +47,7 @@ static void find_calls(struct finder *finder)
 	for (uint32_t i = 0; i < profile->stack_count; i++) {
 		const uint32_t *call = user_frames_unfold(&finder->answer->frames, i, &count);
 
-		finder->call_of[i] = count ? call[0] : 0;
+		finder->call_of[i] = count ? call[0] : NO_CALL;
 	}
 }
 

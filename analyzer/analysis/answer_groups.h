@@ -37,7 +37,7 @@ struct finder {
 	const struct profile *profile;
 	struct answer *answer;
 	struct row_trend begin;
-	uint32_t *call_of;  /* by stack: the call that a person would look at */
+	uint32_t *call_of;  /* by stack: the call that a person would look at; NO_CALL */
 	uint32_t *group_of; /* by function: index into group[]; NO_GROUP */
 	struct group *group;
 	size_t group_count, tested;
@@ -54,10 +54,13 @@ struct finder {
 	double level;
 };
 
-/* The function that a person would look at. */
+/* The function that a person would look at; their number = the stack has no frames. */
 static inline uint32_t answer_function_of(const struct finder *finder, uint32_t stack)
 {
-	return finder->answer->frames.functions.call[finder->call_of[stack]].function;
+	const struct functions *functions = &finder->answer->frames.functions;
+	const uint32_t call = finder->call_of[stack];
+
+	return call == NO_CALL ? (uint32_t)functions->count : functions->call[call].function;
 }
 
 /* Adds a row, and counts a stack whose rows have been added. */

@@ -99,3 +99,11 @@ void answer_add_group(struct finder *finder, const struct group *group, uint32_t
 	answer->slope_low += row.trend.slope_low;
 	answer->slope_high += row.trend.slope_high;
 }
+
+const char *answer_row_name(const struct answer *answer, const struct answer_row *row)
+{
+	const struct functions *functions = &answer->frames.functions;
+
+	return row->call == NO_CALL ? "(no stack)"
+				    : functions->name[functions->call[row->call].function];
+}

@@ -60,10 +60,11 @@ static struct rate_text format_rates(double rate, double low, double high)
 /* "leak_here leak.c:8" */
 static void print_place(const struct answer *answer, const struct answer_row *row, FILE *out)
 {
-	const struct function_call *call = &answer->frames.functions.call[row->call];
+	const struct function_call *call =
+		row->call == NO_CALL ? NULL : &answer->frames.functions.call[row->call];
 
-	fputs(answer->frames.functions.name[call->function], out);
-	if (call->file && call->line)
+	fputs(answer_row_name(answer, row), out);
+	if (call && call->file && call->line)
 		fprintf(out, " %s:%" PRIu32, hi_base_name(call->file), call->line);
 	if (row->through != NO_CALL)
 		fprintf(out, ", through %s",

@@ -31,13 +31,14 @@ static void put_stack(const struct answer *answer, const struct answer_row *row,
 
 static void put_row(const struct answer *answer, const struct answer_row *row, FILE *out)
 {
-	const struct function_call *call = &answer->frames.functions.call[row->call];
+	const struct function_call *call =
+		row->call == NO_CALL ? NULL : &answer->frames.functions.call[row->call];
 
 	fprintf(out, "{\"verdict\":\"%s\",\"function\":", trend_word(row->trend.verdict));
-	text_json(answer->frames.functions.name[call->function], out);
+	text_json(answer_row_name(answer, row), out);
 	fputs(",\"file\":", out);
-	text_json(call->file ? call->file : "", out);
-	fprintf(out, ",\"line\":%" PRIu32 ",", call->line);
+	text_json(call && call->file ? call->file : "", out);
+	fprintf(out, ",\"line\":%" PRIu32 ",", call ? call->line : 0);
 	put_slope(row->trend.slope, row->trend.slope_low, row->trend.slope_high, out);
 	fprintf(out, ",\"live_bytes\":%.0f,\"samples\":%.0f,\"stacks\":%zu,\"is_caller\":%s",
 		row->live, row->trend.samples, row->stacks, row->is_caller ? "true" : "false");

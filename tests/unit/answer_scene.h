@@ -29,12 +29,13 @@ static inline struct profile_row *scene_row(struct profile *profile, const char 
 	char copy[1024], *rest = copy, *part;
 
 	snprintf(copy, sizeof(copy), "%s", names);
-	while ((part = strsep(&rest, ";")))
+	while (*names && (part = strsep(&rest, ";")))
 		leaf_first[--at] = sample_frame(profile, part);
 	return sample_row(profile, leaf_first + at, 64 - at, size);
 }
 
-/* A block by the stack "root;...;leaf"; died_s: SCENE_S or later = it is in use at the end. */
+/* A block by the stack "root;...;leaf", "" = no frames; died_s: SCENE_S or later = it is in use at
+ * the end. */
 static inline void scene_block(struct profile *profile, const char *names, uint64_t size,
 			       double born_s, double died_s)
 {
@@ -127,10 +128,8 @@ static inline bool scene_is_near(double value, double wanted, double part)
 
 static inline const char *scene_function(const struct answer *answer, size_t row)
 {
-	const struct functions *functions = &answer->frames.functions;
-
 	CHECK(row < answer->row_count);
-	return functions->name[functions->call[answer->row[row].call].function];
+	return answer_row_name(answer, &answer->row[row]);
 }
 
 #endif

@@ -35,6 +35,22 @@ UNIT_TEST(a_leak_is_named_by_the_frame_to_look_at)
 	profile_close(&profile);
 }
 
+UNIT_TEST(stacks_without_frames_are_a_place_of_their_own)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, "", SIZE, COUNT);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK_EQ(answer.row[0].call, NO_CALL);
+	CHECK_STR(scene_function(&answer, 0), "(no stack)");
+	answer_close(&answer);
+	scene_blocks(&profile, leak_stack, SIZE, COUNT, 0.5);
+	answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK_STR(scene_function(&answer, 0), "(no stack)");
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 UNIT_TEST(the_bars_rise_with_what_is_held)
 {
 	struct profile profile = scene_open();
