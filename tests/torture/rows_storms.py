@@ -10,6 +10,9 @@ EVERYTHING = ("maps", "descriptors", "threads", "signals", "masks", "state", "go
 # These rows test which slots there are, and who has copied them.
 BY_BOTH = {"hooks": ("auto", "slot")}
 BY_SLOT = {"hooks": ("slot",)}
+# An allocator of the program's own, which its libraries do not see: they use libc's. So there are
+# two, too far apart for one place of the gate.
+TWO_ALLOCATORS = ["-DLINKED_ALLOCATOR", "-Wl,--exclude-libs,ALL"]
 OWN_STATE = {"events": ("cycle", "kill"), "weight": 0.2}
 
 ROWS = [
@@ -20,6 +23,14 @@ ROWS = [
     Target("aligned-8", ["malloc_storm", "8", "aligned"], is_storm=True),
     Target("realloc-1", ["malloc_storm", "1", "realloc"], is_storm=True),
     Target("realloc-8", ["malloc_storm", "8", "realloc"], is_storm=True),
+    Target(
+        "linked-1", ["malloc_storm", "1", "plain"], is_storm=True, compares_all=True,
+        cflags=[*TWO_ALLOCATORS, "-l:libjemalloc_pic.a"],
+    ),
+    Target(
+        "linked-8", ["malloc_storm", "8", "plain"], is_storm=True, compares_all=True,
+        cflags=[*TWO_ALLOCATORS, "-l:libjemalloc_pic.a"],
+    ),
     Target(
         "dlopen-1", ["dlopen_storm", "{build}/libplugin.so", "{directory}", "1"], is_storm=True,
         varies=("maps", "got", "descriptors"), **BY_BOTH,
@@ -41,6 +52,11 @@ ROWS = [
     Target(
         "vfork-slow", ["slow_vfork", "{build}/libplugin.so", "{directory}"], is_storm=True,
         varies=("maps", "got", "descriptors", "signals"), **BY_BOTH,
+    ),
+    Target(
+        "vfork-slow-linked", ["slow_vfork", "{build}/libplugin.so", "{directory}"], is_storm=True,
+        cflags=[*TWO_ALLOCATORS, "-l:libjemalloc_pic.a"],
+        varies=("maps", "got", "descriptors", "signals"),
     ),
     Target("spawn", ["processes", "spawn"], is_storm=True, varies=("signals",)),
     Target("exec", ["processes", "exec"], is_storm=True, varies=("signals",)),

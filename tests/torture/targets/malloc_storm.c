@@ -10,6 +10,11 @@
 
 #include <malloc.h>
 
+/* Archives of allocators mostly lack it, and libc's belongs to another allocator. */
+#ifdef LINKED_ALLOCATOR
+#define reallocarray(block, count, size) realloc(block, (count) * (size))
+#endif
+
 #define BLOCKS 128
 #define REPLACED_PER_ROUND 16
 
