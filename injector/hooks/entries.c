@@ -336,6 +336,13 @@ void entries_drop(struct entries *entries, unsigned hook)
 {
 	entries->entry[hook].at = 0;
 	entries->obstacle[hook] = ENTRY_NO_PLACE;
+	for (unsigned i = 0; i < HI_NESTED_FROM_MAX; i++) {
+		const unsigned caller = entries->nested_from[i].hook;
+
+		if (entries->nested_from[i].hi && caller >= HI_FUNCTION_COUNT &&
+		    !entries_have(entries, caller))
+			entries->nested_from[i].lo = entries->nested_from[i].hi = 0;
+	}
 }
 
 bool entries_keep_first(const struct allocators *allocators, struct entries *entries, size_t most)

@@ -84,8 +84,10 @@ struct entries {
 	 */
 	bool is_seen_inside[HOOKS_MAX];
 	enum entry_nesting nesting[HOOKS_MAX]; /* also of functions hooked by slots */
+	/* code of functions, and the hook of each; unused elements have no hi */
 	struct {
 		remote_addr lo, hi;
+		unsigned hook;
 	} nested_from[HI_NESTED_FROM_MAX];
 };
 
@@ -104,7 +106,10 @@ void entries_clear(struct entries *entries);
 void entries_drop_all(struct entries *entries);
 /* Number of functions that are hooked at their entry. */
 size_t entries_count(const struct entries *entries);
-/* Drops one entry: this function is not hooked at its entry after all. */
+/*
+ * Drops one entry: this function is not hooked at its entry after all. Nothing that it calls is
+ * nested any more, if it is not hooked by slots either.
+ */
 void entries_drop(struct entries *entries, unsigned hook);
 
 /*

@@ -226,7 +226,7 @@ static void look_through_helpers(const struct finder *finder, struct reached *re
 /* ---- what that means ------------------------------------------------------------------------- */
 
 /* True: calls from that code are known to be nested. */
-static bool add_nested_from(struct entries *entries, const struct code *code)
+static bool add_nested_from(struct entries *entries, unsigned hook, const struct code *code)
 {
 	unsigned number = 0;
 
@@ -234,6 +234,7 @@ static bool add_nested_from(struct entries *entries, const struct code *code)
 		number++;
 	if (number == HI_NESTED_FROM_MAX)
 		return false;
+	entries->nested_from[number].hook = hook;
 	entries->nested_from[number].lo = code->at;
 	entries->nested_from[number].hi = code->at + code->size;
 	return true;
@@ -256,7 +257,7 @@ static enum entry_nesting nesting_of(const struct finder *finder, unsigned hook)
 	if (reached.by_helper || reached.by_slot_jump ||
 	    (reached.by_jump && nesting != HOOK_NESTING_EXAMINED_NULL))
 		return ENTRY_NESTS;
-	if (reached.by_call && !add_nested_from(finder->entries, &code))
+	if (reached.by_call && !add_nested_from(finder->entries, hook, &code))
 		return ENTRY_NESTS;
 	return reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
 }

@@ -177,6 +177,32 @@ UNIT_TEST(entries_without_room_in_the_gate_are_dropped)
 	CHECK_EQ(view.entries.obstacle[HI_FN_PVALLOC], ENTRY_NO_PLACE);
 }
 
+/*
+ * What a function calls is counted if the function itself is not hooked any more. One of the first
+ * allocator is then hooked by its slots.
+ */
+UNIT_TEST(what_a_dropped_function_calls_is_not_nested)
+{
+	enum { FIRST = HI_FN_REALLOC, OTHER = HI_FUNCTION_COUNT + HI_FN_REALLOC, ALIAS };
+	static struct entries entries;
+	entries_clear(&entries);
+	entries.entry[FIRST].at = entries.entry[OTHER].at = 0x1000;
+	entries.covered_by[ALIAS] = OTHER;
+	const unsigned hooks[] = {OTHER, FIRST, ALIAS};
+	for (size_t i = 0; i < 3; i++) {
+		entries.nested_from[i].hook = hooks[i];
+		entries.nested_from[i].lo = 0x1000;
+		entries.nested_from[i].hi = 0x1100;
+	}
+	entries_drop(&entries, FIRST);
+	for (size_t i = 0; i < 3; i++)
+		CHECK_EQ(entries.nested_from[i].hi, 0x1100);
+	entries_drop(&entries, OTHER);
+	CHECK_EQ(entries.nested_from[0].hi, 0);
+	CHECK_EQ(entries.nested_from[1].hi, 0x1100);
+	CHECK_EQ(entries.nested_from[2].hi, 0);
+}
+
 /* Whatever is changed lies in a first instruction, or in filling: no other byte. */
 UNIT_TEST(only_first_instructions_and_filling_are_changed)
 {
