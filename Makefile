@@ -368,7 +368,8 @@ $(leak_build)/libcodec.so: tests/leaks/libcodec.c
 # big program is not optimized: it has more functions and is quicker built.
 
 bench_build := $(O)/bench
-bench_programs := $(addprefix $(bench_build)/,workload workload_fp memcached_load big)
+bench_programs := $(addprefix $(bench_build)/,workload workload_fp workload_linked \
+	workload_island memcached_load big)
 BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
 big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
@@ -398,6 +399,14 @@ $(bench_build)/workload_fp: tests/bench/workload.c
 	@mkdir -p $(@D)
 	$(say) CC $@
 	$(Q)$(CC) $(BENCH_FLAGS) -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o $@ $< -lm
+
+# An allocator linked in, alone in the process, and as a second one that the libraries do not see.
+$(bench_build)/workload_island: own_only = -Wl,--exclude-libs,ALL
+$(bench_build)/workload_linked $(bench_build)/workload_island: tests/bench/workload.c
+	@mkdir -p $(@D)
+	$(say) CC $@
+	$(Q)$(CC) $(BENCH_FLAGS) -fomit-frame-pointer -o $@ $< $(own_only) \
+		-l:libjemalloc_pic.a -ldl -lm
 
 $(big_parts:%=%.cc) $(bench_build)/big_parts/parts.cc &: tests/bench/generate_big.py
 	@tests/bench/generate_big.py $(bench_build)/big_parts

@@ -18,10 +18,15 @@ SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 
 class Workload:
-    def __init__(self, name, program, arguments, what, sizes, is_unsteady=False):
+    """profilers: the configurations under which it runs; empty = all."""
+
+    def __init__(
+        self, name, program, arguments, what, sizes, is_unsteady=False, profilers=()
+    ):
         self.name, self.program, self.arguments, self.what, self.sizes = (
             name, program, arguments, what, sizes,
         )
+        self.profilers = profilers
         # It waits for memory, whose speed changes from one second to the next.
         self.is_unsteady = is_unsteady
 
@@ -34,6 +39,7 @@ class Workload:
 
 EVENLY = list(range(SMALLEST, PAIRS_LARGEST + 1))
 BY_LOGARITHM = [int(SMALLEST * (REPLACE_LARGEST / SMALLEST) ** (i / 8191)) for i in range(8192)]
+OURS = ("none", "none_again", "hi_512K")
 WORKLOADS = [
     Workload("w1_1t", "workload", ["pairs", "1"], "malloc+free pairs, 1 thread", EVENLY),
     Workload("w1_2t", "workload", ["pairs", "2"], "malloc+free pairs, 2 threads", EVENLY),
@@ -41,6 +47,15 @@ WORKLOADS = [
         "w2", "workload", ["replace"],
         "replace one of 100,000 blocks, 20 frames, no frame pointers", BY_LOGARITHM,
         is_unsteady=True,
+    ),
+    Workload(
+        "w1_linked", "workload_linked", ["pairs", "1"], "W1 with jemalloc linked in", EVENLY,
+        profilers=OURS,
+    ),
+    Workload(
+        "w1_island", "workload_island", ["pairs", "1"],
+        "the same, beside libc's allocator, so that its functions lead to the gate by an island",
+        EVENLY, profilers=OURS,
     ),
     Workload("w2_fp", "workload_fp", ["replace"], "the same with frame pointers", BY_LOGARITHM),
 ]
