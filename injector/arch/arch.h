@@ -152,11 +152,21 @@ struct arch_guard {
 	struct arch_regs resting;
 	_Alignas(64) uint8_t frame[ARCH_GUARD_MAX];
 };
-/*
- * sigreturn: address of code that makes the rt_sigreturn system call. -E2BIG: the extended state is
- * larger than the injector knows.
- */
-int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
+/* Code of the target that makes the rt_sigreturn system call. */
+struct arch_sigreturn {
+	uint64_t code;
+	/*
+	 * 0, or code that is executed first: it takes the number of the call from the stack and
+	 * returns to `code`, which then is any system-call instruction
+	 */
+	uint64_t load;
+};
+static inline uint64_t arch_sigreturn_begin(const struct arch_sigreturn *sigreturn)
+{
+	return sigreturn->load ? sigreturn->load : sigreturn->code;
+}
+/* -E2BIG: the extended state is larger than the injector knows. */
+int arch_build_guard(const struct arch_context *context, const struct arch_sigreturn *sigreturn,
 		     struct arch_guard *out_guard);
 
 /*
@@ -189,7 +199,8 @@ void arch_begin_syscall(struct arch_regs *regs, uint64_t gadget, long number,
 struct arch_word {
 	uint64_t at, value;
 };
-void arch_rest_through(struct arch_regs *resting, uint64_t frame, uint64_t sigreturn, uint64_t code,
+void arch_rest_through(struct arch_regs *resting, uint64_t frame,
+		       const struct arch_sigreturn *sigreturn, uint64_t code,
 		       struct arch_word *out_word);
 /*
  * What a called function returns to: code that is executed one after the other, and at its end a
@@ -206,7 +217,8 @@ struct arch_return {
  * the gadget of a system call, and code as in arch_rest_through.
  */
 void arch_build_return(uint64_t stack_top, const uint8_t head[ARCH_GUARD_HEAD],
-		       const uint64_t code[2], struct arch_return *out_return);
+		       const struct arch_sigreturn *sigreturn, const uint64_t code[2],
+		       struct arch_return *out_return);
 /*
  * Turns the guard's resting registers into the start of a call of `function` that returns as
  * arch_build_return has laid out. stack: arch_return.at.
@@ -221,6 +233,8 @@ uint64_t arch_syscall_number(const struct arch_regs *regs);
 /* Find gadgets in a copy of executable bytes. Return the offset, or -1. */
 ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size);
 ssize_t arch_find_sigreturn(const uint8_t *code, size_t size);
+/* Code for arch_sigreturn.load. */
+ssize_t arch_find_load(const uint8_t *code, size_t size);
 /*
  * Finds the first call through one of the ARCH_KEPT registers at or after `from`, whatever
  * instruction its bytes are a part of. Returns size if there is none.

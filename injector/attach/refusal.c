@@ -33,8 +33,8 @@ static const struct refusal {
 	 "is untouched; try again"},
 	{ENOENT, false, "no function of its allocator can be hooked"},
 	{ENOLINK, false,
-	 "it has no code that returns from a signal handler, by which a thread that we borrow gets "
-	 "back on its own; every program that handles signals has some"},
+	 "it has no code by which a thread that we borrow gets back on its own; every program that "
+	 "handles signals, and nearly every other one, has some"},
 	{EADDRNOTAVAIL, false,
 	 "some of its allocator's functions cannot be hooked at their entry; use --hook auto"},
 	{EPERM, false,

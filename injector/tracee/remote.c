@@ -78,14 +78,24 @@ static int save(struct remote *remote)
 	return err;
 }
 
-static bool gadgets_stand(const struct remote *remote)
+/* Is the gadget that `find` finds still there? */
+static bool stands(const struct remote *remote, remote_addr gadget,
+		   ssize_t (*find)(const uint8_t *code, size_t size))
 {
 	uint8_t code[ARCH_GADGET_MAX];
 
-	return memory_read(remote->memory, remote->gadgets.syscall_ret, code, sizeof(code)) == 0 &&
-	       arch_find_syscall_ret(code, sizeof(code)) == 0 &&
-	       memory_read(remote->memory, remote->gadgets.sigreturn, code, sizeof(code)) == 0 &&
-	       arch_find_sigreturn(code, sizeof(code)) == 0;
+	return memory_read(remote->memory, gadget, code, sizeof(code)) == 0 &&
+	       find(code, sizeof(code)) == 0;
+}
+
+static bool gadgets_stand(const struct remote *remote)
+{
+	const struct remote_gadgets *gadgets = &remote->gadgets;
+
+	return stands(remote, gadgets->syscall_ret, arch_find_syscall_ret) &&
+	       (gadgets->sigreturn.load
+			? stands(remote, gadgets->sigreturn.load, arch_find_load)
+			: stands(remote, gadgets->sigreturn.code, arch_find_sigreturn));
 }
 
 /*
@@ -95,7 +105,7 @@ static bool gadgets_stand(const struct remote *remote)
 static int guard(struct remote *remote, const struct maps *maps)
 {
 	struct arch_guard guard;
-	int err = arch_build_guard(&remote->original, remote->gadgets.sigreturn, &guard);
+	int err = arch_build_guard(&remote->original, &remote->gadgets.sigreturn, &guard);
 
 	if (err)
 		return err;
@@ -354,7 +364,7 @@ int remote_return_through(struct remote *remote, remote_addr code)
 	struct arch_word word;
 	int err = begin(remote);
 
-	arch_rest_through(&resting, remote->frame, remote->gadgets.sigreturn, code, &word);
+	arch_rest_through(&resting, remote->frame, &remote->gadgets.sigreturn, code, &word);
 	if (!err && word.at)
 		err = memory_write_u64(remote->memory, word.at, word.value);
 	if (err)
@@ -378,7 +388,8 @@ static int write_return(const struct remote *remote, remote_addr stack_top, bool
 {
 	const uint64_t code[2] = {with_result ? remote->gadgets.syscall_ret : 0, remote->way_back};
 
-	arch_build_return(stack_top, remote->frame_head, code, out_return);
+	arch_build_return(stack_top, remote->frame_head, &remote->gadgets.sigreturn, code,
+			  out_return);
 	return memory_write(remote->memory, out_return->at, out_return->byte, out_return->size);
 }
 

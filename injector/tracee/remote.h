@@ -27,11 +27,12 @@
  */
 struct remote_gadgets {
 	remote_addr syscall_ret; /* the system-call instruction, followed by a return */
-	remote_addr sigreturn;   /* code that makes the rt_sigreturn system call */
+	struct arch_sigreturn sigreturn;
 };
 /*
  * Scans executable mappings: libc first, then the vdso, then the rest. -ENOLINK: a gadget does not
- * exist.
+ * exist. All programs that handle signals have code that makes rt_sigreturn; without it, the
+ * system-call instruction serves, and code that loads the number of the call.
  */
 must_check int remote_gadgets_find(const struct maps *maps, const struct memory *memory,
 				   struct remote_gadgets *out_gadgets);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remote_gadgets.c - finds the two pieces of code that a borrowed thread executes, in the target's
+ * remote_gadgets.c - finds the pieces of code that a borrowed thread executes, in the target's
  * live memory.
  *
  * It searches memory and not files: a probe or a debugger may have patched the bytes. libc comes
@@ -39,8 +39,10 @@ static void find_in(const uint8_t *code, size_t size, remote_addr address,
 
 	if (!found->syscall_ret && (at = arch_find_syscall_ret(code, size)) >= 0)
 		found->syscall_ret = address + (size_t)at;
-	if (!found->sigreturn && (at = arch_find_sigreturn(code, size)) >= 0)
-		found->sigreturn = address + (size_t)at;
+	if (!found->sigreturn.code && (at = arch_find_sigreturn(code, size)) >= 0)
+		found->sigreturn.code = address + (size_t)at;
+	if (!found->sigreturn.load && (at = arch_find_load(code, size)) >= 0)
+		found->sigreturn.load = address + (size_t)at;
 }
 
 /*
@@ -51,7 +53,7 @@ static void scan(const struct mapping *mapping, const struct memory *memory, uin
 		 struct remote_gadgets *found)
 {
 	for (remote_addr at = mapping->lo;
-	     at < mapping->hi && !(found->syscall_ret && found->sigreturn);
+	     at < mapping->hi && !(found->syscall_ret && found->sigreturn.code);
 	     at += CHUNK_BYTES - ARCH_GADGET_MAX) {
 		size_t size = mapping->hi - at < CHUNK_BYTES ? mapping->hi - at : CHUNK_BYTES;
 
@@ -74,7 +76,11 @@ int remote_gadgets_find(const struct maps *maps, const struct memory *memory,
 			if (is_code(&maps->mapping[i]) && rank_of(&maps->mapping[i]) == rank)
 				scan(&maps->mapping[i], memory, chunk, &found);
 	free(chunk);
-	if (!found.syscall_ret || !found.sigreturn)
+	if (found.sigreturn.code)
+		found.sigreturn.load = 0;
+	else if (found.sigreturn.load)
+		found.sigreturn.code = found.syscall_ret;
+	if (!found.syscall_ret || !found.sigreturn.code)
 		return -ENOLINK;
 	*out_gadgets = found;
 	return 0;

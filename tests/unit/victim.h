@@ -38,6 +38,17 @@ struct victim {
 	struct remote_gadgets gadgets;
 };
 
+/* Code that takes a system call's number from the stack: arch_sigreturn.load. */
+void victim_load(void);
+__asm__(".pushsection .text\n"
+	".weak victim_load\n"
+	".type victim_load, @function\n"
+	"victim_load: .byte 0x58, 0xc3\n"
+	".popsection");
+
+/* The victims are taken for programs that have no code which makes rt_sigreturn. */
+static bool victims_handle_no_signal;
+
 static inline void victim_pause_us(long us)
 {
 	struct timespec pause = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
@@ -64,6 +75,10 @@ static inline void victim_start(struct victim *victim, void (*work)(struct victi
 	CHECK_EQ(memory_open(&victim->memory, victim->pid, victim->pid), 0);
 	CHECK_EQ(maps_read(victim->pid, victim->pid, &victim->maps), 0);
 	CHECK_EQ(remote_gadgets_find(&victim->maps, &victim->memory, &victim->gadgets), 0);
+	CHECK(!victim->gadgets.sigreturn.load);
+	if (victims_handle_no_signal)
+		victim->gadgets.sigreturn = (struct arch_sigreturn){
+			.code = victim->gadgets.syscall_ret, .load = (uintptr_t)victim_load};
 }
 
 static inline void victim_check_alive(const struct victim *victim)

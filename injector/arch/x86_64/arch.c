@@ -182,6 +182,11 @@ ssize_t arch_find_sigreturn(const uint8_t *code, size_t size)
 	return at >= 0 ? at : find_bytes(code, size, mov_eax, sizeof(mov_eax) - 1);
 }
 
+ssize_t arch_find_load(const uint8_t *code, size_t size)
+{
+	return find_bytes(code, size, "\x58\xc3", 2); /* pop %rax; ret */
+}
+
 bool arch_is_slot_relocation(unsigned type, bool *out_is_jump_slot, bool *out_is_absolute)
 {
 	*out_is_jump_slot = type == R_X86_64_JUMP_SLOT;

@@ -34,7 +34,7 @@ struct arch_regs {
 #define ARCH_HOOK_BP (-16)
 
 #define ARCH_GUARD_MAX (ARCH_XSTATE_MAX + 1024)
-#define ARCH_GUARD_HEAD 440
+#define ARCH_GUARD_HEAD 456
 #define ARCH_RETURN_MAX (ARCH_GUARD_HEAD + 16)
 #define ARCH_GADGET_MAX 16
 #define ARCH_CALL_MAX 8

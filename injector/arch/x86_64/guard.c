@@ -12,6 +12,10 @@
  *       at + 312  siginfo            unused
  *       ...       fpstate            64-byte aligned; the XSAVE image, closed by a magic word
  *
+ * A program that handles no signal may have no code that makes rt_sigreturn. Then two words come
+ * first: the address of code that takes the next word into rax and returns, and the number of the
+ * call; pretcode is the address of a system-call instruction.
+ *
  * rt_sigreturn restores all of it except fs_base and gs_base, which the injector never changes.
  */
 #include "arch.h"
@@ -190,12 +194,15 @@ static void fill_xstate(const struct arch_context *context, uint8_t *to)
 	memcpy(to + context->xstate_size, &magic2, sizeof(magic2));
 }
 
-int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
+int arch_build_guard(const struct arch_context *context, const struct arch_sigreturn *sigreturn,
 		     struct arch_guard *out_guard)
 {
+	const uint64_t load[] = {sigreturn->load, SYS_rt_sigreturn};
+	const size_t load_size = sigreturn->load ? sizeof(load) : 0;
 	struct arch_regs restored = context->regs;
 	ucontext_t ucontext = {.uc_flags = CONTEXT_FLAGS, .uc_stack.ss_flags = INVALID_STACK_FLAGS};
 	uint64_t xstate_at;
+	uint8_t *frame;
 
 	if (context->xstate_size < XSTATE_BV_AT + XSTATE_ALIGN ||
 	    context->xstate_size > ARCH_XSTATE_MAX)
@@ -203,15 +210,17 @@ int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
 	arch_resolve_restart(&restored);
 	xstate_at = (restored.user.rsp - ARCH_RED_ZONE - context->xstate_size - sizeof(uint32_t)) &
 		    ~(uint64_t)(XSTATE_ALIGN - 1);
-	out_guard->at = ((xstate_at - ARCH_GUARD_HEAD) & ~15ull) - sizeof(uint64_t);
+	out_guard->at = ((xstate_at - ARCH_GUARD_HEAD) & ~15ull) - sizeof(uint64_t) - load_size;
 	out_guard->size = xstate_at - out_guard->at + context->xstate_size + sizeof(uint32_t);
 
 	fill_registers(&restored.user, ucontext.uc_mcontext.gregs);
 	memcpy(&ucontext.uc_mcontext.fpregs, &xstate_at, sizeof(xstate_at));
 	memset(out_guard->frame, 0, xstate_at - out_guard->at);
-	memcpy(out_guard->frame, &sigreturn, sizeof(sigreturn));
-	memcpy(out_guard->frame + CONTEXT_AT, &ucontext, SIGMASK_AT - CONTEXT_AT);
-	memcpy(out_guard->frame + SIGMASK_AT, &context->sigmask, SIGMASK_BYTES);
+	memcpy(out_guard->frame, load, load_size);
+	frame = out_guard->frame + load_size;
+	memcpy(frame, &sigreturn->code, sizeof(sigreturn->code));
+	memcpy(frame + CONTEXT_AT, &ucontext, SIGMASK_AT - CONTEXT_AT);
+	memcpy(frame + SIGMASK_AT, &context->sigmask, SIGMASK_BYTES);
 	fill_xstate(context, out_guard->frame + (xstate_at - out_guard->at));
 
 	/*
@@ -219,7 +228,7 @@ int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
 	 * would "restart" the injector's call by moving rip back two bytes.
 	 */
 	out_guard->resting = context->regs;
-	out_guard->resting.user.rip = sigreturn;
+	out_guard->resting.user.rip = arch_sigreturn_begin(sigreturn);
 	out_guard->resting.user.rsp = out_guard->at + sizeof(uint64_t);
 	out_guard->resting.user.orig_rax = (uint64_t)-1;
 	out_guard->resting.user.eflags &= ~FLAGS_CLEARED;
@@ -230,18 +239,20 @@ int arch_build_guard(const struct arch_context *context, uint64_t sigreturn,
  * The gadget's `ret` finds the address of the code in the word below the guard frame, and the
  * code's `ret` finds the frame's first word.
  */
-void arch_rest_through(struct arch_regs *resting, uint64_t frame, uint64_t sigreturn, uint64_t code,
+void arch_rest_through(struct arch_regs *resting, uint64_t frame,
+		       const struct arch_sigreturn *sigreturn, uint64_t code,
 		       struct arch_word *out_word)
 {
 	*out_word = (struct arch_word){.at = code ? frame - sizeof(code) : 0, .value = code};
-	resting->user.rip = code ? code : sigreturn;
-	resting->user.rsp = code ? frame : frame + sizeof(sigreturn);
+	resting->user.rip = code ? code : arch_sigreturn_begin(sigreturn);
+	resting->user.rsp = code ? frame : frame + sizeof(uint64_t);
 }
 
 void arch_build_return(uint64_t stack_top, const uint8_t head[ARCH_GUARD_HEAD],
-		       const uint64_t code[2], struct arch_return *out_return)
+		       const struct arch_sigreturn *sigreturn, const uint64_t code[2],
+		       struct arch_return *out_return)
 {
-	size_t used = 0;
+	size_t used = 0, taken = sizeof(uint64_t);
 
 	/* the alignment at the first instruction of any function */
 	out_return->at = ((stack_top - ARCH_GUARD_HEAD - 32) & ~15ull) + 8;
@@ -252,6 +263,10 @@ void arch_build_return(uint64_t stack_top, const uint8_t head[ARCH_GUARD_HEAD],
 		}
 	memcpy(out_return->byte + used, head, ARCH_GUARD_HEAD);
 	out_return->size = used + ARCH_GUARD_HEAD;
-	/* code[1] makes no system call, and its `ret` takes one more word */
-	out_return->returned_sp = out_return->at + sizeof(uint64_t) * (!code[0] && code[1] ? 2 : 1);
+	/* code[1] makes no system call, and its `ret` takes one more word; so does what loads */
+	if (!code[0] && code[1])
+		taken += sizeof(uint64_t);
+	if (!code[0] && sigreturn->load)
+		taken += 2 * sizeof(uint64_t);
+	out_return->returned_sp = out_return->at + taken;
 }

@@ -39,6 +39,8 @@ static uint64_t word_at(const struct arch_guard *guard, size_t offset)
 	return word;
 }
 
+static const struct arch_sigreturn returning = {.code = SIGRETURN};
+
 static uint64_t saved_register(const struct arch_guard *guard, int number)
 {
 	return word_at(guard, 8 + offsetof(ucontext_t, uc_mcontext.gregs) + 8 * (size_t)number);
@@ -52,7 +54,7 @@ UNIT_TEST(guard_lies_below_the_red_zone)
 
 	for (uint64_t shift = 0; shift < 64; shift += 8) {
 		context.regs.user.rsp = sp + shift;
-		CHECK_EQ(arch_build_guard(&context, SIGRETURN, &guard), 0);
+		CHECK_EQ(arch_build_guard(&context, &returning, &guard), 0);
 		CHECK(guard.at + guard.size <= sp + shift - ARCH_RED_ZONE);
 		CHECK(guard.size <= ARCH_GUARD_MAX);
 		CHECK_EQ((guard.at + 8) % 16, 0);
@@ -64,7 +66,7 @@ UNIT_TEST(guard_leads_into_sigreturn_and_back)
 	static struct arch_guard guard;
 	struct arch_context context = some_context();
 
-	CHECK_EQ(arch_build_guard(&context, SIGRETURN, &guard), 0);
+	CHECK_EQ(arch_build_guard(&context, &returning, &guard), 0);
 	CHECK_EQ(word_at(&guard, 0), SIGRETURN);
 	CHECK_EQ(saved_register(&guard, REG_RIP), 0x401002);
 	CHECK_EQ(saved_register(&guard, REG_RSP), 0x7ffd12345678);
@@ -76,13 +78,31 @@ UNIT_TEST(guard_leads_into_sigreturn_and_back)
 	CHECK_EQ(guard.resting.user.eflags & 0x400, 0);
 }
 
+/* The same two words lower, and the first two lead there. */
+UNIT_TEST(guard_of_a_program_without_such_code_loads_the_number)
+{
+	static struct arch_guard guard, plain;
+	const struct arch_sigreturn loaded = {.code = 0x5000, .load = 0x6000};
+	struct arch_context context = some_context();
+
+	CHECK_EQ(arch_build_guard(&context, &returning, &plain), 0);
+	CHECK_EQ(arch_build_guard(&context, &loaded, &guard), 0);
+	CHECK_EQ(word_at(&guard, 0), 0x6000);
+	CHECK_EQ(word_at(&guard, 8), SYS_rt_sigreturn);
+	CHECK_EQ(word_at(&guard, 16), 0x5000);
+	CHECK_EQ(guard.at % 16, plain.at % 16);
+	CHECK(!memcmp(guard.frame + 24, plain.frame + 8, ARCH_GUARD_HEAD - 24 - 16));
+	CHECK_EQ(arch_pc(&guard.resting), 0x6000);
+	CHECK_EQ(arch_sp(&guard.resting), guard.at + 8);
+}
+
 UNIT_TEST(system_call_from_the_guard_returns_onto_it)
 {
 	static struct arch_guard guard;
 	struct arch_context context = some_context();
 	const uint64_t argument[6] = {1, 2, 3, 4, 5, 6};
 
-	CHECK_EQ(arch_build_guard(&context, SIGRETURN, &guard), 0);
+	CHECK_EQ(arch_build_guard(&context, &returning, &guard), 0);
 	struct arch_regs regs = guard.resting;
 	arch_begin_syscall(&regs, 0x5000, SYS_mmap, argument);
 	CHECK_EQ(arch_pc(&regs), 0x5000);
@@ -97,9 +117,9 @@ UNIT_TEST(guard_refuses_state_that_it_does_not_know)
 	struct arch_context context = some_context();
 
 	context.xstate_size = ARCH_XSTATE_MAX + 1;
-	CHECK_EQ(arch_build_guard(&context, SIGRETURN, &guard), -E2BIG);
+	CHECK_EQ(arch_build_guard(&context, &returning, &guard), -E2BIG);
 	context.xstate_size = 512;
-	CHECK_EQ(arch_build_guard(&context, SIGRETURN, &guard), -E2BIG);
+	CHECK_EQ(arch_build_guard(&context, &returning, &guard), -E2BIG);
 }
 
 static struct arch_regs in_call(long number, int64_t result)
@@ -150,12 +170,15 @@ UNIT_TEST(gadgets_are_found)
 	static const uint8_t syscall_ret[] = {0x90, 0x0f, 0x05, 0x90, 0x0f, 0x05, 0xc3};
 	static const uint8_t glibc[] = {0x90, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	static const uint8_t other[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t load[] = {0x58, 0x90, 0x58, 0xc3};
 
 	CHECK_EQ(arch_find_syscall_ret(syscall_ret, sizeof(syscall_ret)), 4);
 	CHECK_EQ(arch_find_syscall_ret(syscall_ret, sizeof(syscall_ret) - 1), -1);
 	CHECK_EQ(arch_find_sigreturn(glibc, sizeof(glibc)), 1);
 	CHECK_EQ(arch_find_sigreturn(glibc, sizeof(glibc) - 1), -1);
 	CHECK_EQ(arch_find_sigreturn(other, sizeof(other)), 0);
+	CHECK_EQ(arch_find_load(load, sizeof(load)), 2);
+	CHECK_EQ(arch_find_load(load, sizeof(load) - 1), -1);
 }
 
 UNIT_TEST(registers_by_dwarf_number)

@@ -76,6 +76,13 @@ UNIT_TEST(storm_of_four_survives_the_death_of_injectors)
 	kill_injectors(storm_of_four, 100);
 }
 
+UNIT_TEST(programs_that_handle_no_signal_survive_the_death_of_injectors)
+{
+	victims_handle_no_signal = true;
+	kill_injectors(canary, 300);
+	kill_injectors(waiters, 300);
+}
+
 #ifdef HI_FAULTS
 
 /* What a loader does, with its undo. */
@@ -204,6 +211,9 @@ static void die_at_each_operation(int (*run)(const struct victim *))
 
 UNIT_TEST(death_at_each_operation_is_survived)
 {
+	die_at_each_operation(session);
+	die_at_each_operation(calling_session);
+	victims_handle_no_signal = true;
 	die_at_each_operation(session);
 	die_at_each_operation(calling_session);
 }

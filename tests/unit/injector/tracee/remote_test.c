@@ -34,6 +34,13 @@ UNIT_TEST(registers_vector_state_and_red_zone_are_kept)
 	check_unharmed(canary, 300);
 }
 
+UNIT_TEST(programs_that_handle_no_signal_are_unharmed)
+{
+	victims_handle_no_signal = true;
+	check_unharmed(storm_of_four, 200);
+	check_unharmed(canary, 300);
+}
+
 /* ---- interrupted system calls ---------------------------------------------------------------- */
 
 /* The thread of our choice, and not the one that remote_open would take. */
@@ -362,7 +369,7 @@ static uint64_t sleep_until_asked(struct victim_page *page)
 	return 0;
 }
 
-UNIT_TEST(function_is_called_and_returns)
+static void call_function(void)
 {
 	struct victim victim;
 	struct remote remote;
@@ -388,6 +395,13 @@ UNIT_TEST(function_is_called_and_returns)
 	}
 	victim_check(&victim);
 	victim_end(&victim);
+}
+
+UNIT_TEST(function_is_called_and_returns)
+{
+	call_function();
+	victims_handle_no_signal = true;
+	call_function();
 }
 
 UNIT_TEST(call_that_takes_too_long_ends_by_itself)
