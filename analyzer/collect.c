@@ -284,6 +284,18 @@ static void print_total(const struct profile *profile, bool inuse, FILE *out)
 	fprintf(out, "%s\n", inuse ? " (allocated in the window and still live)" : "");
 }
 
+static void print_before(const struct profile_meta *meta, FILE *out)
+{
+	char value[HI_UNITS_TEXT_MAX];
+
+	if (meta->memory.anonymous_begin)
+		fprintf(out,
+			"  before:    %s of anonymous memory at the start, of which nothing is "
+			"said\n",
+			hi_format_bytes((double)meta->memory.anonymous_begin, value,
+					sizeof(value)));
+}
+
 static int print_summary(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
@@ -300,6 +312,7 @@ static int print_summary(const struct profile *profile, FILE *out)
 
 	print_total(profile, true, out);
 	print_total(profile, false, out);
+	print_before(meta, out);
 	fprintf(out, "  %-10s %" PRIu64 " (%.1f%% complete stacks), dropped %" PRIu64,
 		"samples:", meta->samples, complete, meta->dropped_allocs + meta->dropped_frees);
 	if (meta->dropped_allocs)

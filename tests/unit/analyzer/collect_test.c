@@ -64,6 +64,8 @@ UNIT_TEST(what_was_passed_over_is_said)
 	stream_header(stream, 1);
 	stream_alloc(stream, 0x7000, 3072, frames, 2);
 	stream_put(stream, &stats, sizeof(stats), NULL, 0);
+	stream_memory(stream, 10u << 20, 20u << 20);
+	stream_memory(stream, 30u << 20, 40u << 20);
 	stream_end(stream);
 	begin_reading(stream);
 	CHECK_EQ(hi_analyzer_collect(&outputs), 0);
@@ -71,6 +73,8 @@ UNIT_TEST(what_was_passed_over_is_said)
 	      NULL);
 	CHECK(strstr(contents(summary, &size),
 		     "in use:    3kB in 1 objects, 95% interval 3kB .. 4kB") != NULL);
+	CHECK(strstr(contents(summary, &size), "before:    10MB of anonymous memory at the start, "
+					       "of which nothing is said\n") != NULL);
 	CHECK(strstr(contents(heap, &size), "\n# no_thread_slot 7\n# passed_bytes 1024\n") != NULL);
 }
 
