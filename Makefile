@@ -15,6 +15,8 @@
 ##   CC=gcc               or clang
 ##   ARCH=x86_64          CPU directory under */arch/
 ##   SAN=address,undefined  sanitizers for host code (never for the payload)
+##   STATIC=1             one static program, $(O)/static/heapinject, that runs on other
+##                        distributions: all, install and the tests take that
 ##   FAULTS=1             compile the fault-injection seam into everything
 ##   WERROR=1             warnings are errors
 ##   V=1                  print whole commands; of integration tests, also what passing ones say
@@ -36,6 +38,8 @@
 ##   ALLOCATORS=          more options of tests/allocators/run: --only REGEX --cycles 200
 ##                        --kills 200 --jobs 2, ...
 ##                        of tests/allocators/servers: --only REGEX --cycles 200 --kills 100 ...
+##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX --suites bullseye,
+##                        ...
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -91,8 +95,13 @@ HOST_FLAGS += -DHI_FAULTS
 endif
 # libdeflate, and libedit with what it needs, are linked in: few servers have them, and a program
 # that is copied to one has to run there. Of libsupc++ one object is linked in.
-LIBS := $(PACKAGE_LIBS) -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a \
-	-l:libmd.a -lpthread -ldl -lm
+LINKED_IN := -l:libdeflate.a -l:libsupc++.a -l:libedit.a -l:libtinfo.a -l:libbsd.a -l:libmd.a \
+	-lpthread -ldl -lm
+LIBS := $(PACKAGE_LIBS) $(LINKED_IN)
+# The linker warns of what a static program would have to load from the machine that it runs on.
+# Debian's libunwind.a has no position-independent code. With another one this may be -static-pie.
+STATIC_LINK ?= -static
+static_libs = $(shell $(PKG_CONFIG) --static --libs $(PACKAGES) capstone) $(LINKED_IN)
 
 # The rooms: directories that hold sources, each named once.
 rooms_of = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)))))
@@ -131,7 +140,10 @@ PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map \
 
 injector_sources := $(sort $(wildcard injector/*/*.[cS] injector/arch/$(ARCH)/*.[cS]))
 cmd_sources := $(sort $(wildcard cmd/*.c cmd/*/*.c))
-analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
+all_analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
+# What the static program has in the place of a source without _static.
+static_sources := $(filter %_static.c,$(all_analyzer_sources))
+analyzer_sources := $(filter-out $(static_sources),$(all_analyzer_sources))
 payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.[cS]))
 unit_sources := $(sort $(wildcard $(addprefix tests/unit/,*/*_test.c */*/*_test.c)))
 
@@ -139,6 +151,7 @@ objects_of = $(addsuffix .o,$(addprefix $(O)/,$(basename $(1))))
 injector_objects := $(call objects_of,$(injector_sources))
 cmd_objects := $(call objects_of,$(cmd_sources))
 analyzer_objects := $(call objects_of,$(analyzer_sources))
+static_objects := $(call objects_of,$(static_sources))
 payload_objects := $(call objects_of,$(payload_sources))
 # The payload once more as host code, so that its unit tests can call it.
 guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
@@ -163,6 +176,8 @@ unit_names := $(patsubst tests/unit/%.c,%,$(unit_sources))
 payload_tests := $(filter payload/%,$(unit_names))
 host_tests := $(filter-out $(payload_tests),$(unit_names))
 
+static_program := $(O)/static/heapinject
+program := $(if $(filter 1,$(STATIC)),$(static_program),$(O)/heapinject)
 FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
 # ---- what is built -------------------------------------------------------------------------------
@@ -174,11 +189,20 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 	check-bench fuzz build-fuzzers fuzzers \
 	demo install uninstall clean help format format-check FORCE
 
-all: $(O)/heapinject ## build $(O)/heapinject
+all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
 $(O)/heapinject: $(main_object) $(cmd_library) $(injector_library) $(analyzer_library)
 	$(say) LD $@
 	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The objects come before the libraries, so that those in whose place they are are not taken.
+$(static_program): $(main_object) $(static_objects) $(cmd_library) $(injector_library) \
+		$(analyzer_library)
+	$(if $(SAN),$(error no sanitizer goes with STATIC=1))
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STATIC_LINK) -Wl,--fatal-warnings $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ \
+		$(static_libs)
 
 # This is the same program with the seam through which tests make each single operation fail, or
 # kill it there. With FAULTS=1 there is no other.
@@ -201,7 +225,7 @@ $(O)/payload.so: $(payload_objects) payload/exports.map
 $(injector_objects): flags = $(INJECTOR_FLAGS)
 $(cmd_objects): flags = $(CMD_FLAGS)
 $(fault_objects): flags = $(INJECTOR_FLAGS) -DHI_FAULTS
-$(analyzer_objects): flags = $(ANALYZER_FLAGS)
+$(analyzer_objects) $(static_objects): flags = $(ANALYZER_FLAGS)
 $(payload_objects): flags = $(PAYLOAD_FLAGS)
 $(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
 $(host_tests:%=$(O)/tests/unit/%.o): flags = $(TEST_FLAGS)
@@ -236,7 +260,8 @@ $(O)/flags: FORCE
 	echo '$(CC) $(INJECTOR_FLAGS) $(PAYLOAD_FLAGS) $(CFLAGS)' >$@
 
 -include $(patsubst %.o,%.d,$(injector_objects) $(cmd_objects) $(fault_objects) \
-	$(analyzer_objects) $(payload_objects) $(guest_objects) $(unit_names:%=$(O)/tests/unit/%.o))
+	$(analyzer_objects) $(static_objects) $(payload_objects) $(guest_objects) \
+	$(unit_names:%=$(O)/tests/unit/%.o))
 
 # ---- tests ---------------------------------------------------------------------------------------
 
@@ -275,12 +300,14 @@ check-unit: ## all unit tests
 
 # The environment in which tests find what was built, without and with the program that has the
 # fault-injection seam.
-built = O=$(O) HEAPINJECT=$(abspath $(O)/heapinject)
+built = O=$(O) HEAPINJECT=$(abspath $(program))
 built_with_faults = $(built) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC)
 
-check-integration: $(O)/heapinject $(FAULTS_BIN) ## all integration tests: real programs, \
+check-integration: $(program) $(FAULTS_BIN) ## all integration tests: real programs, \
                                                  ## started on loopback
-	@ARCH=$(ARCH) $(built_with_faults) tests/run '$(T)'
+	@$(if $(SAN),,$(MAKE) --no-print-directory $(static_program) || true)
+	@ARCH=$(ARCH) $(built_with_faults) \
+	HEAPINJECT_STATIC_BIN=$(if $(SAN),,$(abspath $(static_program))) tests/run '$(T)'
 
 # A payload that does not link is for scripts/lint to explain.
 lint: ## layering, payload purity, format, shell scripts
@@ -292,22 +319,22 @@ lint: ## layering, payload purity, format, shell scripts
 
 torturers = $(built_with_faults) tests/torture/run --only '$(T)' $(if $(HOOK),--hook $(HOOK))
 
-torture: $(O)/heapinject $(FAULTS_BIN) ## every target, every event, N=50 times; \
+torture: $(program) $(FAULTS_BIN) ## every target, every event, N=50 times; \
                                        ## summary in $(O)/torture/summary.md
 	@scripts/install-packages build test torture
 	@$(torturers) --count $(N) $(TORTURE)
 
-check-torture: $(O)/heapinject $(FAULTS_BIN) ## a slice of that in less than three minutes
+check-torture: $(program) $(FAULTS_BIN) ## a slice of that in less than three minutes
 	@$(torturers) --slice $(TORTURE)
 
 SEEDS ?= 100
-truth: $(O)/heapinject ## estimates against a program that knows the truth: \
+truth: $(program) ## estimates against a program that knows the truth: \
                        ## SEEDS=100 sessions at each of two rates, one or two minutes
 	@$(built) CC=$(CC) SEEDS=$(SEEDS) TIMEOUT=3600 V=1 tests/run truth_sites
 
 # It wants a quiet machine: other load is in its figures.
 gap_cycles = $(if $(filter file,$(origin N)),200,$(N))
-gap: $(O)/heapinject ## how long a program stands still at attach and detach, \
+gap: $(program) ## how long a program stands still at attach and detach, \
                      ## beside heaptrack, N=200 times
 	@$(built) CC=$(CC) tests/torture/gap --cycles $(gap_cycles) $(GAP)
 
@@ -316,7 +343,7 @@ same-reports: $(O)/heapinject ## every view and file format, byte for byte \
                               ## as the program of BASE=HEAD makes them
 	@O=$(O) CC=$(CC) tests/same_reports '$(BASE)'
 
-allocators: $(O)/heapinject ## every allocator, by every way to link it, in C, C++ and Rust: what \
+allocators: $(program) ## every allocator, by every way to link it, in C, C++ and Rust: what \
 		## a session says and leaves; five minutes
 	@scripts/install-packages build allocators
 	@$(built) CC=$(CC) tests/allocators/run $(ALLOCATORS)
@@ -329,17 +356,17 @@ leak_flags := -D_GNU_SOURCE -O2 -g -Wall -Wextra -pthread
 leak_objects := $(addprefix $(leak_build)/,$(addsuffix .o,programs service leaky_calls \
 	leaky_shapes leaky_parts healthy_tables healthy_times leaky healthy))
 
-leaks: $(O)/heapinject $(leak_build)/programs $(leak_build)/libcodec.so ## whether a minute names \
+leaks: $(program) $(leak_build)/programs $(leak_build)/libcodec.so ## whether a minute names \
 		## who leaks, over 70 programs, some 20 minutes; \
 		## details in $(O)/leaks/details.json
 	@$(built) tests/leaks/run $(LEAKS)
 
-leaks-servers: $(O)/heapinject ## the same of five real servers with leaking extensions: redis, \
+leaks-servers: $(program) ## the same of five real servers with leaking extensions: redis, \
 		## PostgreSQL, Python, Java, nginx; seven minutes
 	@scripts/install-packages build leaks
 	@$(built) CC=$(CC) tests/leaks/servers $(LEAKS)
 
-allocators-servers: $(O)/heapinject ## servers with jemalloc or tcmalloc linked in, also stripped: \
+allocators-servers: $(program) ## servers with jemalloc or tcmalloc linked in, also stripped: \
 		## figures beside the truth and their allocator's own profile; half an hour
 	@scripts/install-packages build allocators
 	@$(built) tests/allocators/servers $(ALLOCATORS)
@@ -376,17 +403,17 @@ big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i)
 bench: ## costs beside those of the peers, in about 45 minutes on a quiet machine; \
        ## rewrites the figures in docs/benchmarks.md
 	@scripts/install-packages build bench
-	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_programs)
+	@$(MAKE) --no-print-directory $(program) $(bench_programs)
 	@$(built) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)
 
 bench-report: ## what a report costs beside jeprof and google-pprof, \
               ## from ten thousand to a million call paths; \
               ## rewrites its figures in docs/benchmarks.md
 	@scripts/install-packages build bench
-	@$(MAKE) --no-print-directory $(O)/heapinject $(bench_build)/big
+	@$(MAKE) --no-print-directory $(program) $(bench_build)/big
 	@$(built) tests/bench/analyzers --write docs/benchmarks.md $(BENCH)
 
-check-bench: $(O)/heapinject $(filter-out %/big,$(bench_programs)) \
+check-bench: $(program) $(filter-out %/big,$(bench_programs)) \
 		## two minutes of that, to see that it runs; its figures say nothing
 	@$(built) CC=$(CC) tests/bench/run --quick --without big $(BENCH)
 
@@ -455,8 +482,8 @@ installed_manual = $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
 installed_bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
 installed_zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
 
-install: $(O)/heapinject ## install to DESTDIR and PREFIX
-	install -D -m 755 $(O)/heapinject $(installed_program)
+install: $(program) ## install to DESTDIR and PREFIX
+	install -D -m 755 $(program) $(installed_program)
 	install -D -m 644 man/heapinject.1 $(installed_manual)
 	install -D -m 644 scripts/heapinject.bash $(installed_bash)
 	install -D -m 644 scripts/heapinject.zsh $(installed_zsh)

@@ -5,13 +5,14 @@
 #include "disassembler.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shared_library.h"
 
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
@@ -67,18 +68,14 @@ static const struct machine *machine_find(uint16_t number)
 
 static bool load(struct disassembler *disassembler)
 {
-	void *library = disassembler->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library = disassembler->library = shared_library_open(LIBRARY);
 
-	if (!library)
-		return false;
-	disassembler->open = (__typeof__(cs_open) *)dlsym(library, "cs_open");
-	disassembler->close = (__typeof__(cs_close) *)dlsym(library, "cs_close");
-	disassembler->option = (__typeof__(cs_option) *)dlsym(library, "cs_option");
-	disassembler->malloc = (__typeof__(cs_malloc) *)dlsym(library, "cs_malloc");
-	disassembler->free = (__typeof__(cs_free) *)dlsym(library, "cs_free");
-	disassembler->disasm_iter = (__typeof__(cs_disasm_iter) *)dlsym(library, "cs_disasm_iter");
-	return disassembler->open && disassembler->close && disassembler->option &&
-	       disassembler->malloc && disassembler->free && disassembler->disasm_iter;
+	return library && shared_library_find(library, "cs_open", &disassembler->open) &&
+	       shared_library_find(library, "cs_close", &disassembler->close) &&
+	       shared_library_find(library, "cs_option", &disassembler->option) &&
+	       shared_library_find(library, "cs_malloc", &disassembler->malloc) &&
+	       shared_library_find(library, "cs_free", &disassembler->free) &&
+	       shared_library_find(library, "cs_disasm_iter", &disassembler->disasm_iter);
 }
 
 static int start(struct disassembler *disassembler)
@@ -121,7 +118,7 @@ void disassembler_close(struct disassembler *disassembler)
 	if (disassembler->handle)
 		disassembler->close(&disassembler->handle);
 	if (disassembler->library)
-		dlclose(disassembler->library);
+		shared_library_close(disassembler->library);
 	free(disassembler);
 }
 

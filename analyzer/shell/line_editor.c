@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "shared_library.h"
 #include "table.h"
 
 #define HISTORY_LINES 1000
@@ -278,13 +280,24 @@ static void configure(struct line_editor *editor)
 	el_set(edit, EL_SETTY, "-d", "-isig", NULL);
 }
 
+/*
+ * libc loads a library for each character set but these two. Where that is not possible, characters
+ * of other sets are bytes.
+ */
+static void set_character_set(void)
+{
+	setlocale(LC_CTYPE, "");
+	if (!shared_library_is_loadable() && strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		setlocale(LC_CTYPE, "C");
+}
+
 int line_editor_open(const struct line_editor_setup *setup, struct line_editor **out_editor)
 {
 	struct line_editor *editor = calloc(1, sizeof(*editor));
 
 	if (!editor)
 		return -ENOMEM;
-	setlocale(LC_CTYPE, "");
+	set_character_set();
 	editor->setup = setup;
 	editor->history = history_init();
 	editor->edit = editor->history ? el_init("heapinject", stdin, stdout, stderr) : NULL;

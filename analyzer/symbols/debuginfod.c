@@ -2,12 +2,13 @@
 /* debuginfod.c - see debuginfod.h. Enter at debuginfod_open(). */
 #include "debuginfod.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "shared_library.h"
 
 #define SECONDS_MAX 60u
 
@@ -29,14 +30,6 @@ static struct {
 
 static bool is_looked_for, is_given_up = true;
 static struct timespec deadline;
-
-static bool find_function(void *from, const char *name, void *out_function)
-{
-	void *function = dlsym(from, name);
-
-	memcpy(out_function, &function, sizeof(function));
-	return function != NULL;
-}
 
 static bool is_late(void)
 {
@@ -61,17 +54,17 @@ static void look_for_library(void)
 	const char *urls = getenv("DEBUGINFOD_URLS"), *seconds = getenv("DEBUGINFOD_MAXTIME");
 
 	is_looked_for = true;
-	void *from = urls && *urls ? dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *from = urls && *urls ? shared_library_open("libdebuginfod.so.1") : NULL;
 	if (!from)
 		return;
-	is_given_up = !find_function(from, "debuginfod_begin", &library.begin) ||
-		      !find_function(from, "debuginfod_set_progressfn", &library.set_progress) ||
-		      !find_function(from, "debuginfod_find_debuginfo",
+	is_given_up = !shared_library_find(from, "debuginfod_begin", &library.begin) ||
+		      !shared_library_find(from, "debuginfod_set_progressfn", &library.set_progress) ||
+		      !shared_library_find(from, "debuginfod_find_debuginfo",
 				     &library.find[DEBUGINFOD_DEBUG]) ||
-		      !find_function(from, "debuginfod_find_executable",
+		      !shared_library_find(from, "debuginfod_find_executable",
 				     &library.find[DEBUGINFOD_PROGRAM]) ||
-		      !find_function(from, "debuginfod_find_source", &library.find_source) ||
-		      !find_function(from, "debuginfod_end", &library.end);
+		      !shared_library_find(from, "debuginfod_find_source", &library.find_source) ||
+		      !shared_library_find(from, "debuginfod_end", &library.end);
 	const unsigned long limit = seconds ? strtoul(seconds, NULL, 10) : 0;
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += limit && limit < 86400 ? (time_t)limit : (time_t)SECONDS_MAX;
