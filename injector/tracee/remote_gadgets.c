@@ -14,6 +14,8 @@
 #include "hi_wire.h"
 #include "remote.h"
 
+#define OURS "/memfd:" HI_MEMFD_NAME
+
 enum { CHUNK_BYTES = 64 * 1024, RANKS = 3 };
 
 static int rank_of(const struct mapping *mapping)
@@ -28,7 +30,7 @@ static int rank_of(const struct mapping *mapping)
 
 static bool is_code(const struct mapping *mapping)
 {
-	return mapping->executable && !strstr(mapping->path, HI_MEMFD_NAME) &&
+	return mapping->executable && strncmp(mapping->path, OURS, sizeof(OURS) - 1) != 0 &&
 	       strcmp(mapping->path, "[vsyscall]") != 0;
 }
 

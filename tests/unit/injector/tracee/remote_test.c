@@ -41,6 +41,32 @@ UNIT_TEST(programs_that_handle_no_signal_are_unharmed)
 	check_unharmed(canary, 300);
 }
 
+/* ---- gadgets --------------------------------------------------------------------------------- */
+
+/* True: in code of a file, where all files of the process have this name. */
+static bool finds_sigreturn_in(struct victim *victim, const char *path)
+{
+	struct remote_gadgets gadgets;
+
+	for (size_t i = 0; i < victim->maps.count; i++) {
+		if (victim->maps.mapping[i].path[0] == '/')
+			victim->maps.mapping[i].path = path;
+	}
+	return remote_gadgets_find(&victim->maps, &victim->memory, &gadgets) == 0 &&
+	       gadgets.sigreturn.load == 0;
+}
+
+/* A static program has no code but its own and that of the vdso, which has no sigreturn. */
+UNIT_TEST(gadgets_are_found_in_a_program_with_our_name)
+{
+	struct victim victim;
+
+	victim_start(&victim, waiters);
+	CHECK(finds_sigreturn_in(&victim, "/opt/heapinject/server"));
+	CHECK(!finds_sigreturn_in(&victim, "/memfd:heapinject"));
+	victim_end(&victim);
+}
+
 /* ---- interrupted system calls ---------------------------------------------------------------- */
 
 /* The thread of our choice, and not the one that remote_open would take. */
