@@ -17,9 +17,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
+
+#ifndef ELFCOMPRESS_ZSTD /* glibc has it from 2.37 on */
+#define ELFCOMPRESS_ZSTD 2
+#endif
 
 #define ALIGNMENT 16u
-#define EXPANSION_MAX 1032u /* of deflate: a longest match takes two bits */
 
 /*
  * The sections that the walk over units and line tables may touch. Of the others, those with the
@@ -31,10 +35,17 @@ static const char names[] = "\0.debug_info\0.debug_types\0.debug_abbrev\0.debug_
 #define SECTIONS_MAX 16u
 
 struct section {
-	Elf64_Word name;         /* offset in names */
-	uint64_t at, size;       /* in the file */
-	uint64_t to, whole_size; /* in the image, unpacked */
-	bool is_packed;
+	Elf64_Word name;               /* offset in names */
+	uint64_t at, size;             /* in the file */
+	uint64_t to, whole_size;       /* in the image, unpacked */
+	const struct packing *packing; /* NULL = not packed */
+};
+
+/* libelf 0.188 unpacks zstd only where it was built with it, which that of Debian 12 was not. */
+struct packing {
+	Elf64_Word type;
+	unsigned expansion_max; /* no section gets larger by more than that */
+	bool (*unpack)(const void *packed, size_t size, void *into, size_t whole_size);
 };
 
 struct layout {
@@ -83,19 +94,50 @@ static bool read_all(int fd, void *into, uint64_t size, uint64_t at)
 
 /* ---- what is where --------------------------------------------------------------------------- */
 
+static bool unpack_zlib(const void *packed, size_t size, void *into, size_t whole_size)
+{
+	struct libdeflate_decompressor *unpacker = libdeflate_alloc_decompressor();
+	const bool done =
+		unpacker && libdeflate_zlib_decompress(unpacker, packed, size, into, whole_size,
+						       NULL) == LIBDEFLATE_SUCCESS;
+
+	libdeflate_free_decompressor(unpacker);
+	return done;
+}
+
+static bool unpack_zstd(const void *packed, size_t size, void *into, size_t whole_size)
+{
+	return ZSTD_decompress(into, whole_size, packed, size) == whole_size;
+}
+
+static const struct packing packings[] = {
+	{ELFCOMPRESS_ZLIB, 1032, unpack_zlib},     /* a longest match takes two bits */
+	{ELFCOMPRESS_ZSTD, 1u << 15, unpack_zstd}, /* four bytes repeat one 128 K times */
+};
+
+static const struct packing *packing_of(Elf64_Word type)
+{
+	for (size_t i = 0; i < sizeof(packings) / sizeof(packings[0]); i++) {
+		if (packings[i].type == type)
+			return &packings[i];
+	}
+	return NULL;
+}
+
 /* Skips the head of a packed section, and takes its unpacked size from it. */
 static bool open_packed(int fd, struct section *section)
 {
 	Elf64_Chdr head;
 
-	if (section->size < sizeof(head) || !read_all(fd, &head, sizeof(head), section->at) ||
-	    head.ch_type != ELFCOMPRESS_ZLIB)
+	if (section->size < sizeof(head) || !read_all(fd, &head, sizeof(head), section->at))
+		return false;
+	section->packing = packing_of(head.ch_type);
+	if (!section->packing)
 		return false;
 	section->at += sizeof(head);
 	section->size -= sizeof(head);
 	section->whole_size = head.ch_size;
-	section->is_packed = true;
-	return head.ch_size / EXPANSION_MAX <= section->size;
+	return head.ch_size / section->packing->expansion_max <= section->size;
 }
 
 static bool add_section(int fd, const GElf_Shdr *header, Elf64_Word name, struct layout *layout)
@@ -114,7 +156,7 @@ static bool add_section(int fd, const GElf_Shdr *header, Elf64_Word name, struct
 	    layout->size > INT64_MAX)
 		return false;
 	layout->size = (layout->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	if (section.is_packed && section.size > layout->packed_max)
+	if (section.packing && section.size > layout->packed_max)
 		layout->packed_max = section.size;
 	layout->section[layout->count++] = section;
 	return true;
@@ -180,30 +222,24 @@ static void write_head(const struct objfile *file, const struct layout *layout, 
 	memcpy(head->names, names, sizeof(names));
 }
 
-static bool unpack(int fd, struct libdeflate_decompressor *unpacker, const struct section *section,
-		   void *packed, void *into)
+static bool unpack(int fd, const struct section *section, void *packed, void *into)
 {
 	return read_all(fd, packed, section->size, section->at) &&
-	       libdeflate_zlib_decompress(unpacker, packed, section->size, into,
-					  section->whole_size, NULL) == LIBDEFLATE_SUCCESS;
+	       section->packing->unpack(packed, section->size, into, section->whole_size);
 }
 
 static bool fill(const struct objfile *file, const struct layout *layout, uint8_t *bytes)
 {
-	struct libdeflate_decompressor *unpacker =
-		layout->packed_max ? libdeflate_alloc_decompressor() : NULL;
 	void *packed = layout->packed_max ? malloc(layout->packed_max) : NULL;
-	bool done = !layout->packed_max || (unpacker && packed);
+	bool done = !layout->packed_max || packed;
 
 	for (size_t i = 0; i < layout->count && done; i++) {
 		const struct section *section = &layout->section[i];
-		done = section->is_packed
-			       ? unpack(file->fd, unpacker, section, packed, bytes + section->to)
-			       : read_all(file->fd, bytes + section->to, section->size,
-					  section->at);
+		void *into = bytes + section->to;
+		done = section->packing ? unpack(file->fd, section, packed, into)
+					: read_all(file->fd, into, section->size, section->at);
 	}
 	free(packed);
-	libdeflate_free_decompressor(unpacker);
 	return done;
 }
 

@@ -428,10 +428,25 @@ UNIT_TEST(functions_of_a_stripped_file)
 	run("rm -r %s", directory);
 }
 
+/* Small sections are left as they are, but not all those names of macros. */
+static uint64_t compile_packed(const char *packing, const char *flags)
+{
+	char all_flags[128];
+
+	snprintf(all_flags, sizeof(all_flags), "-g3 %s", flags);
+	const uint64_t address = compile(all_flags);
+	run("objcopy --compress-debug-sections=%s %s/program", packing, directory);
+	return address;
+}
+
 UNIT_TEST(compressed_debug_sections)
 {
-	/* small sections are left as they are, but not all those names of macros */
-	check_worker(compile("-gz=zlib -g3"), true);
+	check_worker(compile_packed("zlib", ""), true);
+}
+
+UNIT_TEST(debug_sections_compressed_with_zstd)
+{
+	check_worker(compile_packed("zstd", ""), true);
 }
 
 UNIT_TEST(position_dependent_dwarf4)
@@ -441,13 +456,14 @@ UNIT_TEST(position_dependent_dwarf4)
 
 /* ---- hostile files --------------------------------------------------------------------------- */
 
+#define TINY "-static -nostdlib -Wl,-e,main"
+
 /*
  * Every byte of a small program damaged in turn (in steps), and the program cut short: any answer
  * will do, but there must be one.
  */
-static void damage(const char *options)
+static void damage(uint64_t address)
 {
-	const uint64_t address = compile(options);
 	char path[128];
 	struct stat status;
 	uint64_t random = 88172645463325252u;
@@ -482,19 +498,23 @@ static void damage(const char *options)
 
 UNIT_TEST(damaged_files)
 {
-	damage("-static -nostdlib -Wl,-e,main");
+	damage(compile(TINY));
 }
 
 UNIT_TEST(damaged_compressed_files)
 {
-	damage("-static -nostdlib -Wl,-e,main -gz=zlib -g3");
+	damage(compile_packed("zlib", TINY));
+}
+
+UNIT_TEST(damaged_files_compressed_with_zstd)
+{
+	damage(compile_packed("zstd", TINY));
 }
 
 /* The unpacked size of a section stands in its head, in eight bytes after the first eight. */
-UNIT_TEST(compressed_section_that_lies_about_its_size)
+static void lie_about_the_size(uint64_t address)
 {
 	static const uint64_t lies[] = {0, 1, 1ull << 20, 1ull << 40, UINT64_MAX};
-	const uint64_t address = compile("-gz=zlib -g3");
 	char path[128];
 	uint64_t truth;
 	GElf_Shdr header;
@@ -518,6 +538,16 @@ UNIT_TEST(compressed_section_that_lies_about_its_size)
 	CHECK_EQ(pwrite(fd, &truth, sizeof(truth), (off_t)header.sh_offset + 8), sizeof(truth));
 	close(fd);
 	check_worker(address, true);
+}
+
+UNIT_TEST(compressed_section_that_lies_about_its_size)
+{
+	lie_about_the_size(compile_packed("zlib", ""));
+}
+
+UNIT_TEST(section_compressed_with_zstd_that_lies_about_its_size)
+{
+	lie_about_the_size(compile_packed("zstd", ""));
 }
 
 /* ---- perf maps ------------------------------------------------------------------------------- */
