@@ -38,8 +38,8 @@
 ##   ALLOCATORS=          more options of tests/allocators/run: --only REGEX --cycles 200
 ##                        --kills 200 --jobs 2, ...
 ##                        of tests/allocators/servers: --only REGEX --cycles 200 --kills 100 ...
-##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX --suites bullseye,
-##                        ...
+##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX
+##                        --roots bullseye,musl
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -185,7 +185,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators allocators-servers leaks leaks-servers bench bench-report \
+	same-reports allocators allocators-servers foreign-roots leaks leaks-servers bench bench-report \
 	check-bench fuzz build-fuzzers fuzzers \
 	demo install uninstall clean help format format-check FORCE
 
@@ -347,6 +347,11 @@ allocators: $(program) ## every allocator, by every way to link it, in C, C++ an
 		## a session says and leaves; five minutes
 	@scripts/install-packages build allocators
 	@$(built) CC=$(CC) tests/allocators/run $(ALLOCATORS)
+
+foreign-roots: $(static_program) ## the static program in other distributions: Debian older and \
+		## newer, musl; as root; a minute, and once a minute for each root
+	@scripts/install-packages build roots
+	@O=$(O) HEAPINJECT=$(abspath $<) tests/foreign_roots/run $(FOREIGN_ROOTS)
 
 # Whether a session of a minute names the function that leaks, and no other. The programs are
 # optimized as what people run is.

@@ -8,12 +8,12 @@
 #include <string.h>
 
 /* These are declared by name alone: disassembler.c knows their types. */
-#define FUNCTIONS(X)                                                                               \
-	X(cs_open)                                                                                 \
-	X(cs_close)                                                                                \
-	X(cs_option)                                                                               \
-	X(cs_malloc)                                                                               \
-	X(cs_free)                                                                                 \
+#define FUNCTIONS(X) \
+	X(cs_open)   \
+	X(cs_close)  \
+	X(cs_option) \
+	X(cs_malloc) \
+	X(cs_free)   \
 	X(cs_disasm_iter)
 
 #define DECLARE(function) void function(void);

@@ -57,14 +57,15 @@ static void look_for_library(void)
 	void *from = urls && *urls ? shared_library_open("libdebuginfod.so.1") : NULL;
 	if (!from)
 		return;
-	is_given_up = !shared_library_find(from, "debuginfod_begin", &library.begin) ||
-		      !shared_library_find(from, "debuginfod_set_progressfn", &library.set_progress) ||
-		      !shared_library_find(from, "debuginfod_find_debuginfo",
+	is_given_up =
+		!shared_library_find(from, "debuginfod_begin", &library.begin) ||
+		!shared_library_find(from, "debuginfod_set_progressfn", &library.set_progress) ||
+		!shared_library_find(from, "debuginfod_find_debuginfo",
 				     &library.find[DEBUGINFOD_DEBUG]) ||
-		      !shared_library_find(from, "debuginfod_find_executable",
+		!shared_library_find(from, "debuginfod_find_executable",
 				     &library.find[DEBUGINFOD_PROGRAM]) ||
-		      !shared_library_find(from, "debuginfod_find_source", &library.find_source) ||
-		      !shared_library_find(from, "debuginfod_end", &library.end);
+		!shared_library_find(from, "debuginfod_find_source", &library.find_source) ||
+		!shared_library_find(from, "debuginfod_end", &library.end);
 	const unsigned long limit = seconds ? strtoul(seconds, NULL, 10) : 0;
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += limit && limit < 86400 ? (time_t)limit : (time_t)SECONDS_MAX;

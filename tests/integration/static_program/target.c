@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keeps a block every millisecond, through a call that is inlined.
+// Keeps blocks all the time, through a call that is inlined.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,6 +26,6 @@ int main(void)
 	for (;;) {
 		keep_block();
 		free(malloc(100));
-		usleep(1000);
+		usleep(100);
 	}
 }
