@@ -16,6 +16,7 @@
 
 #include "borrow.h"
 #include "clock.h"
+#include "elf_symbols.h"
 #include "link_map.h"
 
 struct range {
@@ -33,8 +34,10 @@ struct safepoint_rules {
 
 /*
  * All of glibc's malloc.o, static functions included: it begins less than MALLOC_BEFORE bytes
- * before malloc, and ends less than MALLOC_AFTER bytes after the start of malloc_info, its last
- * function (glibc 2.28 to 2.41).
+ * before malloc, behind the functions of threads and timers that lie there, and ends less than
+ * MALLOC_AFTER bytes after the start of malloc_info, its last function (glibc 2.28 to 2.43). Of
+ * those bytes no more are taken than must be: in 2.43 they hold the function in which threads sleep
+ * in system calls.
  */
 #define MALLOC_BEFORE 0x8000
 #define MALLOC_AFTER 0x800
@@ -118,6 +121,37 @@ static int add_functions(struct safepoint_rules *rules, const struct elf_image *
 	return err;
 }
 
+/* What begins like this is in no malloc.o. */
+static const char *const other_functions[] = {"pthread_", "timer_", "sem_", "thrd_"};
+
+struct neighbour {
+	remote_addr malloc;
+	remote_addr end; /* of the last other function before malloc; 0 = none was seen */
+};
+
+static void visit_neighbour(void *context, const struct elf_function *function)
+{
+	struct neighbour *neighbour = context;
+	const remote_addr end = function->address + function->size;
+
+	if (!function->is_exported || end < function->address || end > neighbour->malloc ||
+	    end <= neighbour->end)
+		return;
+	for (size_t i = 0; i < sizeof(other_functions) / sizeof(other_functions[0]); i++) {
+		if (strncmp(function->name, other_functions[i], strlen(other_functions[i])) == 0)
+			neighbour->end = end;
+	}
+}
+
+static remote_addr begin_of_malloc_object(const struct elf_image *image, remote_addr malloc)
+{
+	struct neighbour neighbour = {.malloc = malloc};
+	size_t room = ELF_SYMBOLS_BYTES_MAX;
+
+	elf_symbols_visit(image, &room, visit_neighbour, &neighbour);
+	return neighbour.end > malloc - MALLOC_BEFORE ? neighbour.end : malloc - MALLOC_BEFORE;
+}
+
 static int add_image(struct safepoint_rules *rules, const struct elf_image *image)
 {
 	remote_addr address, last;
@@ -130,7 +164,7 @@ static int add_image(struct safepoint_rules *rules, const struct elf_image *imag
 	if (is_glibc && has_malloc) {
 		if (elf_image_symbol(image, "malloc_info", &last, NULL))
 			return -ENOTSUP;
-		err = add_range(rules, address - MALLOC_BEFORE, last + MALLOC_AFTER);
+		err = add_range(rules, begin_of_malloc_object(image, address), last + MALLOC_AFTER);
 	}
 	return err ? err : add_functions(rules, image);
 }
