@@ -185,9 +185,9 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators allocators-servers foreign-roots leaks leaks-servers bench bench-report \
-	check-bench fuzz build-fuzzers fuzzers \
-	demo install uninstall clean help format format-check FORCE
+	same-reports allocators allocators-servers foreign-roots leaks leaks-servers bench \
+	bench-report check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help \
+	format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -304,7 +304,7 @@ built = O=$(O) HEAPINJECT=$(abspath $(program))
 built_with_faults = $(built) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC)
 
 check-integration: $(program) $(FAULTS_BIN) ## all integration tests: real programs, \
-                                                 ## started on loopback
+                                            ## started on loopback
 	@$(if $(SAN),,$(MAKE) --no-print-directory $(static_program) || true)
 	@ARCH=$(ARCH) $(built_with_faults) \
 	HEAPINJECT_STATIC_BIN=$(if $(SAN),,$(abspath $(static_program))) tests/run '$(T)'
@@ -320,7 +320,7 @@ lint: ## layering, payload purity, format, shell scripts
 torturers = $(built_with_faults) tests/torture/run --only '$(T)' $(if $(HOOK),--hook $(HOOK))
 
 torture: $(program) $(FAULTS_BIN) ## every target, every event, N=50 times; \
-                                       ## summary in $(O)/torture/summary.md
+                                  ## summary in $(O)/torture/summary.md
 	@scripts/install-packages build test torture
 	@$(torturers) --count $(N) $(TORTURE)
 
@@ -329,13 +329,13 @@ check-torture: $(program) $(FAULTS_BIN) ## a slice of that in less than three mi
 
 SEEDS ?= 100
 truth: $(program) ## estimates against a program that knows the truth: \
-                       ## SEEDS=100 sessions at each of two rates, one or two minutes
+                  ## SEEDS=100 sessions at each of two rates, one or two minutes
 	@$(built) CC=$(CC) SEEDS=$(SEEDS) TIMEOUT=3600 V=1 tests/run truth_sites
 
 # It wants a quiet machine: other load is in its figures.
 gap_cycles = $(if $(filter file,$(origin N)),200,$(N))
 gap: $(program) ## how long a program stands still at attach and detach, \
-                     ## beside heaptrack, N=200 times
+                ## beside heaptrack, N=200 times
 	@$(built) CC=$(CC) tests/torture/gap --cycles $(gap_cycles) $(GAP)
 
 BASE ?= HEAD
@@ -348,8 +348,8 @@ allocators: $(program) ## every allocator, by every way to link it, in C, C++ an
 	@scripts/install-packages build allocators
 	@$(built) CC=$(CC) tests/allocators/run $(ALLOCATORS)
 
-foreign-roots: $(static_program) ## the static program in other distributions: Debian older and \
-		## newer, musl; as root; a minute, and once a minute for each root
+foreign-roots: $(static_program) ## the static program in other distributions: older and newer \
+		## Debian, musl; as root; a minute and a half, once a minute more for each root
 	@scripts/install-packages build roots
 	@O=$(O) HEAPINJECT=$(abspath $<) tests/foreign_roots/run $(FOREIGN_ROOTS)
 
@@ -503,8 +503,9 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 	$(addprefix $(part)/,*.[ch] */*.[ch] */*/*.[ch]))
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
-	allocators/*.[ch] allocators/*.cc torture/*.c torture/*/*.[ch] torture/*/*.cc \
-	bench/*.[ch] bench/*.cc leaks/*.[ch] leaks/*.cc leaks/*/*.c leaks/*/*/*.c)
+	allocators/*.[ch] allocators/*.cc foreign_roots/*.[ch] \
+	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc \
+	leaks/*.[ch] leaks/*.cc leaks/*/*.c leaks/*/*/*.c)
 formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) \
 	$(formatted_tests)))
 format: ## clang-format every source in place

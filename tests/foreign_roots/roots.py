@@ -26,7 +26,7 @@ def run(command, seconds=120, **options):
     )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing is said").splitlines()[-1]
-        raise NoRoot(f"{os.path.basename(command[0])}: status {done.returncode}: {said}")
+        raise NoRoot(f"{' '.join(command)[:120]}: status {done.returncode}: {said}")
     return done.stdout
 
 
@@ -92,6 +92,9 @@ class DebianRoot(Root):
             run([*IN_NAMESPACE, "debootstrap", "--variant=minbase",
                  f"--include={','.join(self.packages)}", self.name, self.path, mirror],
                 BOOTSTRAP_SECONDS)
+        except NoRoot:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise
         except subprocess.TimeoutExpired:
             raise NoRoot(f"debootstrap is not done after {BOOTSTRAP_SECONDS} s") from None
         shutil.rmtree(self.path + "/var/cache/apt/archives", ignore_errors=True)

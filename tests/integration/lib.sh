@@ -42,6 +42,11 @@ need() {
 	done
 }
 
+# need_libraries: skip the case if the program under test is static, and loads no library
+need_libraries() {
+	readelf -lW "$HEAPINJECT" | grep -q INTERP || skip 'the static program loads no library'
+}
+
 # is_executed PID: it is no longer a copy of this shell that is about to execute something
 is_executed() {
 	[[ $(tr '\0' ' ' <"/proc/$1/cmdline") != "$(tr '\0' ' ' <"/proc/$$/cmdline")" ]]
