@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "code_swap.h"
+#include "entries_find.h"
 #include "journal.h"
 #include "nesting.h"
 

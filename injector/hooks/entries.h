@@ -91,15 +91,6 @@ struct entries {
 	} nested_from[HI_NESTED_FROM_MAX];
 };
 
-/*
- * Finds which of the allocators' functions can be hooked at their entry. memory may be NULL: then
- * the code is assumed to be as it will be once all changes of the injector have been removed.
- * -ENOMEM.
- */
-must_check int entries_find(const struct elf_images *images, const struct maps *maps,
-			    const struct memory *memory, const struct allocators *allocators,
-			    struct entries *out_entries);
-
 /* Clears everything: no function is hooked at its entry, and nothing is known. */
 void entries_clear(struct entries *entries);
 /* Drops all entries: no function is hooked at its entry after all. */

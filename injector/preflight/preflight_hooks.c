@@ -12,6 +12,7 @@
 
 #include "arena.h"
 #include "elf_section.h"
+#include "entries_find.h"
 #include "glibc_version.h"
 #include "hook_table.h"
 #include "link_map.h"

@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 
 #include "elf_image.h"
+#include "entries_find.h"
 #include "fuzz.h"
 #include "glibc_version.h"
 #include "nesting.h"

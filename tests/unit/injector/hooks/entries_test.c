@@ -3,7 +3,7 @@
  * entries: which functions of real allocators can be hooked where they begin, what is changed for
  * that, and that the code moved elsewhere does the same.
  */
-#include "nesting.h"
+#include "entries_find.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "nesting.h"
 #include "own_images.h"
 #include "unit.h"
 

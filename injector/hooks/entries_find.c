@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entries_find.c - see entries_find.h.
+ *
+ * A relay in the gap lies between the previous function and this one: in bytes that belong to no
+ * entry of .eh_frame (or, in an object without that section, to no symbol) and consist only of
+ * instructions that do nothing. They are there for alignment, after code that returns, jumps or
+ * never continues, and no thread executes them.
+ */
+#include "entries_find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_segment.h"
+#include "elf_symbols.h"
+#include "unwind_table.h"
+
+/* bytes before a function that are examined: alignment takes no more */
+#define GAP_MAX 64u
+/* distance around a relay's page, so that other mappings have room to grow */
+#define FAR_MARGIN (1ull << 20)
+
+struct finder {
+	const struct elf_images *images;
+	const struct maps *maps;
+	const struct memory *memory;
+	const struct allocators *allocators;
+	struct entries entries;
+};
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+static bool is_code_as_in_file(const struct finder *finder, const struct elf_image *image,
+			       remote_addr at, const uint8_t *file, size_t size)
+{
+	const struct mapping *mapping = maps_find(finder->maps, at);
+	uint8_t now[GAP_MAX];
+
+	return size <= sizeof(now) && mapping && at + size <= mapping->hi && mapping->executable &&
+	       !mapping->shared && mapping->inode == image->inode &&
+	       mapping->device == image->device &&
+	       (!finder->memory ||
+		(memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0));
+}
+
+/* ---- relays ---------------------------------------------------------------------------------- */
+
+/* End of the previous function, as an address in the file; 0: not within GAP_MAX. */
+static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < frame->fde_count && frame->fde[i].lo < at; i++)
+		end = frame->fde[i].hi > end ? frame->fde[i].hi : end;
+	return end <= at && at - end <= GAP_MAX ? end : 0;
+}
+
+struct previous {
+	remote_addr at; /* of the function */
+	remote_addr start, end;
+};
+
+static void note_previous(void *context, const struct elf_function *function)
+{
+	struct previous *previous = context;
+	const remote_addr end = function->address + function->size;
+
+	if (function->address >= previous->at)
+		return;
+	if (function->address >= previous->start) {
+		previous->start = function->address;
+		/* where code of unknown size ends is not known */
+		previous->end = function->size ? previous->end : previous->at + 1;
+	}
+	previous->end = end > previous->end ? end : previous->end;
+}
+
+/* The same by the symbols of an object without .eh_frame (musl). */
+static uint64_t end_of_previous_symbol(const struct elf_image *image, remote_addr at)
+{
+	struct previous previous = {.at = at};
+	size_t room = ELF_SYMBOLS_BYTES_MAX;
+
+	elf_symbols_visit(image, &room, note_previous, &previous);
+	return previous.start && previous.end <= at && at - previous.end <= GAP_MAX
+		       ? previous.end - image->bias
+		       : 0;
+}
+
+/*
+ * How many bytes before the end of this padding one of its instructions begins, with room for a
+ * relay; 0: nowhere, or it is not all padding.
+ */
+static size_t find_room(const uint8_t *code, size_t size)
+{
+	size_t found = 0;
+
+	for (size_t at = 0; at < size;) {
+		struct arch_instruction instruction;
+
+		if (size - at >= ARCH_JUMP_BYTES)
+			found = size - at;
+		if (!arch_decode(code + at, size - at, 0, &instruction) || !instruction.is_padding)
+			return 0;
+		at += instruction.size;
+	}
+	return found;
+}
+
+static remote_addr find_gap(const struct finder *finder, const struct elf_image *image,
+			    const struct eh_frame *frame, const struct entry *entry)
+{
+	const uint64_t at = entry->at - image->bias,
+		       end = frame->fde_count ? end_of_previous(frame, at)
+					      : end_of_previous_symbol(image, entry->at);
+	const size_t size = end ? (size_t)(at - end) : 0;
+	const void *code;
+	size_t room;
+
+	if (entry->size < ARCH_SHORT_JUMP_BYTES || !size ||
+	    elf_segment_bytes(image->elf, end, size, &code) < 0 ||
+	    !is_code_as_in_file(finder, image, entry->at - size, code, size))
+		return 0;
+	room = find_room(code, size);
+	return room && room <= ARCH_SHORT_JUMP_REACH ? entry->at - room : 0;
+}
+
+static bool is_ours(const struct mapping *mapping)
+{
+	return strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) == 0;
+}
+
+/* Is the place in a page where nothing is mapped? Several relays may share the page. */
+static bool is_free_place(const struct finder *finder, remote_addr at)
+{
+	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
+
+	for (size_t i = 0; i < finder->maps->count; i++) {
+		const struct mapping *mapping = &finder->maps->mapping[i];
+
+		if (mapping->lo < page + 2 * FAR_MARGIN && mapping->hi > page - FAR_MARGIN &&
+		    (finder->memory || !is_ours(mapping)))
+			return false;
+	}
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		if (finder->entries.entry[hook].by == ENTRY_FAR_AWAY &&
+		    finder->entries.entry[hook].relay + ARCH_JUMP_BYTES - 1 - at <
+			    2 * ARCH_JUMP_BYTES - 1)
+			return false;
+	return page >= FAR_MARGIN && page < ARCH_USER_END - 2 * FAR_MARGIN;
+}
+
+/*
+ * The first place to which a jump at the function can lead without changing more than its first
+ * instruction.
+ */
+static remote_addr find_far_place(const struct finder *finder, const struct entry *entry)
+{
+	remote_addr lo, hi;
+
+	if (!arch_punned_reach(entry->code, entry->size, entry->at, &lo, &hi))
+		return 0;
+	for (remote_addr at = lo; at + 1 <= hi; at = (at / HI_PAGE_BYTES + 1) * HI_PAGE_BYTES) {
+		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES &&
+		    is_free_place(finder, at))
+			return at;
+	}
+	return 0;
+}
+
+static void find_relay(struct finder *finder, const struct elf_image *image,
+		       const struct eh_frame *frame, struct entry *entry)
+{
+	entry->relay = find_gap(finder, image, frame, entry);
+	entry->by = ENTRY_IN_GAP;
+	if (entry->relay)
+		return;
+	entry->by = ENTRY_DIRECT; /* so that is_free_place skips this entry */
+	entry->relay = find_far_place(finder, entry);
+	entry->by = ENTRY_FAR_AWAY;
+}
+
+/* Is the entry in this image, with a first instruction shorter than a jump to the gate? */
+static bool needs_relay(const struct finder *finder, const struct elf_image *image,
+			const struct entry *entry)
+{
+	return entry->at && entry->size < ARCH_JUMP_BYTES &&
+	       elf_images_find(finder->images, entry->at) == image;
+}
+
+static int find_relays_in(struct finder *finder, const struct elf_image *image)
+{
+	uint64_t lo = UINT64_MAX, hi = 0;
+	struct eh_section section;
+	struct eh_frame frame = {0};
+	int err = 0;
+
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &finder->entries.entry[hook];
+
+		if (!needs_relay(finder, image, entry))
+			continue;
+		lo = entry->at - image->bias < lo ? entry->at - image->bias : lo;
+		hi = entry->at - image->bias > hi ? entry->at - image->bias : hi;
+	}
+	if (lo > hi)
+		return 0;
+	if (unwind_table_section(image, &section) == 0)
+		err = eh_frame_parse(&section, lo - GAP_MAX - 1, hi + 1, &frame);
+	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++)
+		if (needs_relay(finder, image, &finder->entries.entry[hook])) {
+			find_relay(finder, image, &frame, &finder->entries.entry[hook]);
+			if (!finder->entries.entry[hook].relay)
+				entries_drop(&finder->entries, hook);
+		}
+	eh_frame_close(&frame);
+	return err;
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* Is the function at this address hooked, perhaps under another name? */
+static bool is_hooked(const struct entries *entries, remote_addr at)
+{
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		if (entries->entry[hook].at == at)
+			return true;
+	return false;
+}
+
+/* Looks whether the function's first instruction can be replaced. Fills in the entry's code. */
+static enum entry_obstacle obstacle_at(const struct finder *finder, struct entry *entry)
+{
+	const remote_addr at = entry->at;
+	const struct elf_image *image = elf_images_find(finder->images, at);
+	const void *code;
+
+	if (!image || !image->is_pinned)
+		return ENTRY_MAY_UNLOAD;
+	if (image->memory_copy ||
+	    elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0)
+		return ENTRY_NO_FILE;
+	if (!is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
+		return ENTRY_CHANGED;
+	memcpy(entry->code, code, sizeof(entry->code));
+	const size_t size = arch_entry_size(entry->code, at);
+
+	entry->size = (uint8_t)(size < ARCH_JUMP_BYTES ? size : ARCH_JUMP_BYTES);
+	return size ? ENTRY_NO_OBSTACLE : ENTRY_UNMOVABLE;
+}
+
+static void look_at_entry(struct finder *finder, unsigned hook)
+{
+	struct entry entry = {.at = hook_original(finder->allocators, hook)};
+
+	if (!entry.at)
+		return;
+	finder->entries.obstacle[hook] = obstacle_at(finder, &entry);
+	if (!finder->entries.obstacle[hook] && !is_hooked(&finder->entries, entry.at))
+		finder->entries.entry[hook] = entry;
+}
+
+/*
+ * Is the function the same as an earlier one, or does it only jump to another? Then it is covered
+ * by that one's entry.
+ */
+static void look_at_alias(struct finder *finder, unsigned hook)
+{
+	const remote_addr original = hook_original(finder->allocators, hook);
+	struct entries *entries = &finder->entries;
+	const remote_addr target = entries->entry[hook].at
+					   ? arch_entry_target(entries->entry[hook].code, original)
+					   : 0;
+
+	for (unsigned other = 0; original && other < HOOKS_MAX; other++) {
+		const remote_addr at = entries->entry[other].at;
+
+		if (other == hook || !at || (at != original && at != target))
+			continue;
+		entries->covered_by[hook] = other;
+		entries->entry[hook].at = 0;
+		return;
+	}
+}
+
+int entries_find(const struct elf_images *images, const struct maps *maps,
+		 const struct memory *memory, const struct allocators *allocators,
+		 struct entries *out_entries)
+{
+	struct finder *finder = calloc(1, sizeof(*finder));
+	int err = 0;
+
+	if (!finder)
+		return -ENOMEM;
+	*finder = (struct finder){
+		.images = images, .maps = maps, .memory = memory, .allocators = allocators};
+	entries_clear(&finder->entries);
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		look_at_entry(finder, hook);
+	for (size_t i = 0; i < images->count && !err; i++)
+		err = find_relays_in(finder, &images->image[i]);
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
+		look_at_alias(finder, hook);
+	if (!err)
+		*out_entries = finder->entries;
+	free(finder);
+	return err;
+}
