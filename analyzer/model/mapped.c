@@ -11,6 +11,10 @@
 #define GUARD_MAX (64u << 10)
 #define STACK_MIN (64u << 10) /* allocators have guards, too, below smaller mappings */
 
+/* PartitionAlloc has a guard of this size at both ends of each of its pieces of address space */
+#define PARTITION_PAGE (16u << 10)
+#define SUPER_PAGE (2u << 20)
+
 /*
  * of the growth: address space that grew by more is not what became resident; of a stack little is
  */
@@ -49,7 +53,23 @@ static bool is_guard(const struct line *line)
 	       line->hi - line->lo <= GUARD_MAX;
 }
 
-static enum mapped_kind kind_of(const struct line *line, const struct line *below)
+/* mozjemalloc has a few pages at the beginning of each of its chunks, and a guard above them. */
+static bool is_header(const struct line *line)
+{
+	return !line->path[0] && line->access[1] == 'w' && line->hi - line->lo < STACK_MIN;
+}
+
+static bool is_above_guard(const struct line *line, const struct line below[2])
+{
+	const struct line *guard = &below[0], *lower = &below[1];
+
+	return is_guard(guard) && guard->hi == line->lo &&
+	       !(is_header(lower) && lower->hi == guard->lo) &&
+	       line->lo % SUPER_PAGE != PARTITION_PAGE;
+}
+
+/* below: the two lines before it, the nearer one first. */
+static enum mapped_kind kind_of(const struct line *line, const struct line below[2])
 {
 	if (begins_with(line->path, "[heap]"))
 		return MAPPED_BRK;
@@ -62,24 +82,24 @@ static enum mapped_kind kind_of(const struct line *line, const struct line *belo
 		return MAPPED_FILE;
 	if (line->access[1] != 'w')
 		return MAPPED_KINDS; /* reserved, or the kernel's */
-	return is_guard(below) && below->hi == line->lo && line->hi - line->lo >= STACK_MIN
-		       ? MAPPED_STACK
-		       : MAPPED_ANONYMOUS;
+	return is_above_guard(line, below) && line->hi - line->lo >= STACK_MIN ? MAPPED_STACK
+									       : MAPPED_ANONYMOUS;
 }
 
 struct mapped mapped_of(const char *text)
 {
 	struct mapped mapped = {0};
-	struct line line, below = {0};
+	struct line line, below[2] = {0};
 
 	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
 		if (!parse(text, &line))
 			continue;
-		const enum mapped_kind kind = kind_of(&line, &below);
+		const enum mapped_kind kind = kind_of(&line, below);
 
 		if (kind != MAPPED_KINDS && !strstr(line.path, "heapinject"))
 			mapped.bytes[kind] += line.hi - line.lo;
-		below = line;
+		below[1] = below[0];
+		below[0] = line;
 		if (!strchr(text, '\n'))
 			break;
 	}

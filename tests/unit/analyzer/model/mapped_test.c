@@ -37,6 +37,27 @@ UNIT_TEST(mappings_are_counted_by_kind)
 	CHECK_EQ(mapped.bytes[MAPPED_STACK], 8 * M + 132 * K);
 }
 
+/* As those of mozjemalloc and PartitionAlloc. */
+UNIT_TEST(a_chunk_with_a_guard_is_no_stack)
+{
+	struct mapped mapped = mapped_of("7f0000100000-7f0000102000 rw-p 00000000 00:00 0 \n"
+					 "7f0000102000-7f0000103000 ---p 00000000 00:00 0 \n"
+					 "7f0000103000-7f00001ff000 rw-p 00000000 00:00 0 \n");
+
+	CHECK_EQ(mapped.bytes[MAPPED_STACK], 0);
+	CHECK_EQ(mapped.bytes[MAPPED_ANONYMOUS], 8 * K + 1008 * K);
+	mapped = mapped_of("7dcc01404000-7dcc015fc000 rw-p 00000000 00:00 0 \n"
+			   "7dcc015fc000-7dcc01604000 ---p 00000000 00:00 0 \n"
+			   "7dcc01604000-7dcc017fc000 rw-p 00000000 00:00 0 \n");
+	CHECK_EQ(mapped.bytes[MAPPED_STACK], 0);
+	CHECK_EQ(mapped.bytes[MAPPED_ANONYMOUS], 2 * 2016 * K);
+	/* a stack below another one */
+	mapped = mapped_of("7f0000101000-7f0000901000 rw-p 00000000 00:00 0 \n"
+			   "7f0000901000-7f0000902000 ---p 00000000 00:00 0 \n"
+			   "7f0000902000-7f0001102000 rw-p 00000000 00:00 0 \n");
+	CHECK_EQ(mapped.bytes[MAPPED_STACK], 8 * M);
+}
+
 UNIT_TEST(the_kind_that_grew_is_the_one_that_explains_the_growth)
 {
 	const struct mapped begin = mapped_of(maps), nothing = mapped_of("");
