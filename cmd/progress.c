@@ -50,7 +50,7 @@ static const char *caveat(uint32_t caveats)
 		[HI_CAVEAT_OTHER_MEANS] = " (not all: it grows by other means)",
 	};
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
-		if (caveats >> kind & 1)
+		if ((caveats >> kind & 1) && words[kind])
 			return words[kind];
 	return "";
 }

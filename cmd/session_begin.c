@@ -77,6 +77,15 @@ static void warn_unhooked(const struct session *session)
 			unhooked_describe(&session->preflight.unhooked, text, sizeof(text)));
 }
 
+/* Says of which memory the profile will know nothing: no warning, as malloc does not give it. */
+static void name_runtimes(const struct session *session)
+{
+	char text[HI_RUNTIMES_TEXT_MAX];
+	if (session->preflight.runtimes && !session->options->quiet)
+		fprintf(stderr, "heapinject: %s\n",
+			hi_runtimes_describe(session->preflight.runtimes, text, sizeof(text)));
+}
+
 static int describe_target(struct session *session)
 {
 	char host[256] = "", cmdline[4096];
@@ -96,6 +105,8 @@ static int describe_target(struct session *session)
 	int err = pump_header(&session->pump, &target);
 	if (!err)
 		err = pump_unhooked(&session->pump, &session->preflight.unhooked);
+	if (!err)
+		err = pump_runtimes(&session->pump, session->preflight.runtimes);
 	if (!err)
 		err = session_send_memory(session);
 	if (!err)
@@ -178,5 +189,6 @@ int session_begin(struct session *session)
 	if (session->options->verbose)
 		describe_session(session);
 	warn_unhooked(session);
+	name_runtimes(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }

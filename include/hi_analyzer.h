@@ -14,7 +14,8 @@
 
 /*
  * Reasons why a profile is not reliable (analyzer/model/caveats.h). The first two mean that the
- * figures of memory in use are too high. The others mean that not everything was seen.
+ * figures of memory in use are too high. The next two mean that not everything was seen that should
+ * be. The last one is no doubt, but information.
  */
 enum hi_caveat {
 	/* the allocator returned addresses again whose frees were not seen */
@@ -24,6 +25,8 @@ enum hi_caveat {
 	HI_CAVEAT_UNHOOKED, /* an allocator that is not hooked serves some allocations */
 	/* the process has grown by much more than the allocations that were seen */
 	HI_CAVEAT_OTHER_MEANS,
+	/* it runs a language runtime with a heap of its own: what is said of malloc's is right */
+	HI_CAVEAT_OTHER_HEAP,
 	HI_CAVEATS,
 };
 

@@ -59,6 +59,7 @@ enum hi_stream_type {
 	HI_STREAM_UNHOOKED = 16,
 	HI_STREAM_PROCESS = 17,
 	HI_STREAM_UNSAMPLED_FREES = 18,
+	HI_STREAM_RUNTIME = 19,
 };
 
 struct hi_stream_record {
@@ -330,6 +331,15 @@ struct hi_stream_unhooked {
 };
 /* variable part order: name, path */
 
+/*
+ * A language runtime in the process that has memory which malloc does not give. Written at the
+ * start of the session.
+ */
+struct hi_stream_runtime {
+	struct hi_stream_record record; /* flags: enum hi_runtime, or the number of a later one */
+	uint64_t time_ns;
+};
+
 enum hi_stream_end_reason {
 	HI_STREAM_END_DURATION = 1,
 	HI_STREAM_END_SIGNAL = 2,  /* Ctrl-C or SIGTERM at the injector */
@@ -373,6 +383,7 @@ _Static_assert(sizeof(struct hi_stream_memory) == 56, "stream memory");
 _Static_assert(sizeof(struct hi_stream_unsampled_frees) == 32, "stream unsampled frees");
 _Static_assert(sizeof(struct hi_stream_frees) == 24, "stream frees");
 _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
+_Static_assert(sizeof(struct hi_stream_runtime) == 16, "stream runtime");
 _Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
 
 #endif

@@ -59,6 +59,7 @@ static const struct field {
 	{"limit_bytes", U64, offsetof(struct profile_meta, limit_bytes)},
 	{"limited_bytes", U64, offsetof(struct profile_meta, limited_bytes)},
 	{"unhooked", TEXT, offsetof(struct profile_meta, unhooked)},
+	{"runtimes", U32, offsetof(struct profile_meta, runtimes)},
 	{"dropped_allocs", U64, offsetof(struct profile_meta, dropped_allocs)},
 	{"dropped_frees", U64, offsetof(struct profile_meta, dropped_frees)},
 	{"live_set_full", U64, offsetof(struct profile_meta, live_set_full)},

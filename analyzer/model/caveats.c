@@ -23,11 +23,18 @@ static const struct {
 				.withholds_verdicts = true, .too_low = true},
 	/* The figures are right for the allocations that were seen. */
 	[HI_CAVEAT_OTHER_MEANS] = {"other-means", .too_low = true},
+	/* Nor is anything missing of what malloc gives. */
+	[HI_CAVEAT_OTHER_HEAP] = {.name = "other-heap"},
 };
 
 const char *caveats_name(enum hi_caveat kind)
 {
 	return effects[kind].name;
+}
+
+const char *caveats_word(enum hi_caveat kind)
+{
+	return kind == HI_CAVEAT_OTHER_HEAP ? "Note" : "Warning";
 }
 
 enum hi_caveat caveats_kind(const char *name, size_t size)

@@ -20,6 +20,8 @@
  */
 const char *caveats_name(enum hi_caveat kind);
 enum hi_caveat caveats_kind(const char *name, size_t size);
+/* The word before its text: "Warning", or "Note" if nothing follows from it. */
+const char *caveats_word(enum hi_caveat kind);
 
 /*
  * Sets the caveat of a kind. Copies the text, one line. A text that the kind has already stays. 0

@@ -9,6 +9,7 @@
 
 #include "caveats.h"
 #include "estimate.h"
+#include "hi_runtimes.h"
 #include "hi_units.h"
 
 /*
@@ -166,14 +167,10 @@ static void format_growth(const struct profile *profile, const struct amounts *a
 			 growth_text, hi_format_bytes(amounts->in_use_most, seen, sizeof(seen)));
 }
 
-/* What may have grown instead, by the address space of each kind. */
-static const char *other_means(const struct profile *profile)
+/* What may have grown instead. */
+static const char *other_means(enum mapped_kind kind)
 {
-	const struct profile_meta *meta = &profile->meta;
-	const double growth =
-		(double)meta->memory.anonymous_end - (double)meta->memory.anonymous_begin;
-
-	switch (mapped_grown(&meta->mapped_begin, &meta->mapped_end, growth, MAPPED_EXPLAINS)) {
+	switch (kind) {
 	case MAPPED_BRK:
 		return "moves brk, as an allocator does that is not hooked, or fills memory that "
 		       "it had before";
@@ -187,6 +184,21 @@ static const char *other_means(const struct profile *profile)
 	}
 }
 
+static int judge_growth(struct profile *profile, const char *growth)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
+						   (double)meta->memory.anonymous_end -
+							   (double)meta->memory.anonymous_begin,
+						   MAPPED_EXPLAINS);
+	char heaps[CAVEATS_TEXT_MAX / 4] = "";
+
+	if (kind == MAPPED_ANONYMOUS || kind == MAPPED_KINDS)
+		hi_runtimes_heaps(meta->runtimes, heaps, sizeof(heaps));
+	return set(profile, HI_CAVEAT_OTHER_MEANS, "%s: it %s%s%s", growth, other_means(kind),
+		   *heaps ? "; that may be " : "", heaps);
+}
+
 static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 {
 	const char *unhooked = profile->meta.unhooked;
@@ -198,10 +210,15 @@ static int judge_unseen(struct profile *profile, const struct amounts *amounts)
 			   "its allocations go to %s, which is not hooked: they are not in these "
 			   "figures%s%s",
 			   unhooked, *growth ? "; " : "", growth);
-	if (*growth)
-		return set(profile, HI_CAVEAT_OTHER_MEANS, "%s: it %s", growth,
-			   other_means(profile));
-	return 0;
+	return *growth ? judge_growth(profile, growth) : 0;
+}
+
+static int judge_runtimes(struct profile *profile)
+{
+	char text[HI_RUNTIMES_TEXT_MAX];
+
+	hi_runtimes_describe(profile->meta.runtimes, text, sizeof(text));
+	return *text ? set(profile, HI_CAVEAT_OTHER_HEAP, "%s", text) : 0;
 }
 
 int judgement_make(struct profile *profile)
@@ -213,5 +230,7 @@ int judgement_make(struct profile *profile)
 	err = judge_missed(profile);
 	if (!err)
 		err = judge_in_use(profile, &amounts);
-	return err ? err : judge_unseen(profile, &amounts);
+	if (!err)
+		err = judge_unseen(profile, &amounts);
+	return err ? err : judge_runtimes(profile);
 }

@@ -224,6 +224,7 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	to->is_scaled |= from->is_scaled;
+	to->runtimes |= from->runtimes;
 	to->missing |= from->missing;
 	/* a sum is of no single process, and belongs to no session */
 	to->pid = 0;

@@ -185,7 +185,8 @@ struct profile_meta {
 	uint64_t moment_step_ns;
 	/* the nearest limit of the process's memory, and what counted towards it at the end */
 	uint64_t limit_bytes, limited_bytes;
-	char *unhooked; /* allocators that are not hooked, in words; NULL = none is known */
+	char *unhooked;    /* allocators that are not hooked, in words; NULL = none is known */
+	uint32_t runtimes; /* 1 << enum hi_runtime, of those that the process runs */
 	/* why something must not be stated, one line each (caveats.h); NULL = no caveat */
 	char *caveat[HI_CAVEATS];
 	uint64_t payload_cpu_ns, target_cpu_ns;

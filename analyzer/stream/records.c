@@ -128,6 +128,8 @@ static size_t fixed_size(uint16_t type)
 		return HI_STREAM_MEMORY_OF_4;
 	case HI_STREAM_UNHOOKED:
 		return sizeof(struct hi_stream_unhooked);
+	case HI_STREAM_RUNTIME:
+		return sizeof(struct hi_stream_runtime);
 	case HI_STREAM_PROCESS:
 		return sizeof(struct hi_stream_process);
 	case HI_STREAM_UNSAMPLED_FREES:

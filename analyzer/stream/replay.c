@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "estimate.h"
+#include "hi_runtimes.h"
 #include "judgement.h"
 #include "printable.h"
 #include "records.h"
@@ -307,6 +308,7 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_MEMORY:
 	case HI_STREAM_UNHOOKED:
 	case HI_STREAM_UNSAMPLED_FREES:
+	case HI_STREAM_RUNTIME:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
 	case HI_STREAM_EVENTS:
@@ -360,6 +362,10 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_memory(replay, fixed);
 	case HI_STREAM_UNHOOKED:
 		return on_unhooked(replay, fixed);
+	case HI_STREAM_RUNTIME:
+		if (hi_runtime_text(record->flags))
+			replay->profile->meta.runtimes |= 1u << record->flags;
+		return 0;
 	case HI_STREAM_PROCESS:
 		replay->profile->meta.process_start_ticks =
 			((const struct hi_stream_process *)fixed)->start_ticks;

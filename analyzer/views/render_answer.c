@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "hi_path.h"
+#include "hi_runtimes.h"
 #include "hi_units.h"
 
 #define NS_PER_S 1e9
@@ -166,6 +167,20 @@ static bool grows_unseen(const struct answer *answer)
 	       answer->held < ANSWER_HELD_SHARE * answer->process.bytes;
 }
 
+/*
+ * Names what a language runtime maps that the process runs, if the growth is of this kind of
+ * mapping, or of none.
+ */
+static void print_heaps(const struct answer *answer, enum mapped_kind kind, const char *before,
+			FILE *out)
+{
+	char heaps[HI_RUNTIMES_TEXT_MAX];
+
+	hi_runtimes_heaps(answer->profile->meta.runtimes, heaps, sizeof(heaps));
+	if (*heaps && (kind == MAPPED_ANONYMOUS || kind == MAPPED_KINDS))
+		fprintf(out, "%s%s", before, heaps);
+}
+
 static void print_unseen(const struct answer *answer, FILE *out)
 {
 	const struct profile_meta *meta = &answer->profile->meta;
@@ -179,14 +194,16 @@ static void print_unseen(const struct answer *answer, FILE *out)
 		format_rate(answer->process.slope, rate));
 	if (kind == MAPPED_KINDS)
 		fputs("it maps memory by other means, or fills memory that it has allocated "
-		      "before.\n",
+		      "before",
 		      out);
 	else
-		fprintf(out, "it has %s more of %s.\n",
+		fprintf(out, "it has %s more of %s",
 			hi_format_bytes((double)meta->mapped_end.bytes[kind] -
 						(double)meta->mapped_begin.bytes[kind],
 					bytes, sizeof(bytes)),
 			mapped_name(kind));
+	print_heaps(answer, kind, "; that may be ", out);
+	fputs(".\n", out);
 }
 
 /* What is resident and not anonymous: files, and memory that processes share. */
@@ -274,6 +291,7 @@ static void print_unexplained(const struct answer *answer, FILE *out)
 						(double)meta->mapped_begin.bytes[kind],
 					bytes, sizeof(bytes)),
 			mapped_name(kind));
+	print_heaps(answer, kind, "; that may be ", out);
 }
 
 static void print_process(const struct answer *answer, FILE *out)

@@ -291,7 +291,7 @@ static void print_caveats(const struct picture *picture, const struct profile *p
 		fprintf(picture->out, "<text class=\"sub\" x=\"%.0f\" y=\"%.0f\"><title>", MARGIN,
 			y);
 		print_escaped(caveat, strlen(caveat), picture->out);
-		fprintf(picture->out, "</title>Warning: ");
+		fprintf(picture->out, "</title>%s: ", caveats_word((enum hi_caveat)kind));
 		print_escaped(caveat, bytes_of(caveat, LINE_BYTES), picture->out);
 		fprintf(picture->out, "%s</text>\n", strlen(caveat) > LINE_BYTES ? "\u2026" : "");
 		y += LINE;

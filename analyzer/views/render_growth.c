@@ -101,7 +101,8 @@ static void print_totals(const struct profile_meta *all, const struct growth *gr
 			(double)series->peak_ns / 1e9);
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (all->caveat[kind])
-			fprintf(out, "Warning: %s\n", all->caveat[kind]);
+			fprintf(out, "%s: %s\n", caveats_word((enum hi_caveat)kind),
+				all->caveat[kind]);
 	if (!growth->has_times)
 		fprintf(out, "The files do not say when they were written, or are not in that "
 			     "order: they count as equally far from each other\n");

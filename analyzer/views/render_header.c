@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "caveats.h"
 #include "hi_stream.h"
 #include "hi_units.h"
 #include "printable.h"
@@ -280,7 +281,10 @@ static void print_warnings(const struct profile *profile, FILE *out)
 	char rate[HI_UNITS_TEXT_MAX];
 
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
-		print_text(out, "Warning: ", meta->caveat[kind], "\n");
+		if (meta->caveat[kind]) {
+			fprintf(out, "%s: ", caveats_word((enum hi_caveat)kind));
+			print_text(out, "", meta->caveat[kind], "\n");
+		}
 	warn(out, meta->dropped_allocs,
 	     "samples were lost, so figures are too low: the reader did not keep up; take fewer "
 	     "(--sample)");

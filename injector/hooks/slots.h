@@ -11,6 +11,7 @@
  *   nesting.h          which of them call others, so that no block is counted twice
  *   return_gadget.h    the place to which originals return that a hook calls
  *   unhooked.h         allocators that no hook reaches
+ *   runtimes.h         language runtimes whose memory malloc does not give
  *   payload_image.h    the payload's code for it (payload_blob.S: its file, embedded)
  *
  * Only plans: arena/ and attach/ write what is found here, under the journal. Uses elf/, unwind/,

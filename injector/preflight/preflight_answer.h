@@ -3,6 +3,7 @@
 #ifndef HI_PREFLIGHT_ANSWER_H
 #define HI_PREFLIGHT_ANSWER_H
 
+#include "hi_runtimes.h"
 #include "procfs.h"
 #include "unhooked.h"
 
@@ -110,6 +111,7 @@ struct preflight {
 	/* slots that lead to neither the allocator nor a lazy stub: left alone */
 	size_t foreign_slot_count;
 	struct unhooked_list unhooked;
+	uint32_t runtimes; /* 1 << enum hi_runtime, of those that it runs */
 	/*
 	 * it inherited the parts of the injector that its parent had when it was forked: attach
 	 * removes these first

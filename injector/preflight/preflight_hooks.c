@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "arena.h"
-#include "elf_section.h"
 #include "entries_find.h"
 #include "glibc_version.h"
 #include "hook_table.h"
 #include "link_map.h"
 #include "nesting.h"
 #include "plain_text.h"
+#include "runtimes.h"
 
 static bool defines(const struct elf_images *images, const char *symbol)
 {
@@ -151,17 +151,6 @@ static int check_maps_of_now(struct subject *subject)
 	return answer;
 }
 
-static bool is_go(const struct elf_images *images)
-{
-	GElf_Shdr header;
-
-	for (size_t i = 0; i < images->count; i++)
-		if (images->image[i].is_main && images->image[i].elf &&
-		    elf_section_find(images->image[i].elf, ".go.buildinfo", &header))
-			return true;
-	return false;
-}
-
 /* Nothing in the process is known to be malloc. */
 static int refuse_unnamed(struct subject *subject)
 {
@@ -169,7 +158,7 @@ static int refuse_unnamed(struct subject *subject)
 
 	if (answer)
 		return answer;
-	if (is_go(&subject->images))
+	if (subject->out->runtimes >> HI_RUNTIME_GO & 1)
 		return refuse(subject, PREFLIGHT_NO_HOOKS,
 			      "use Go's own profiles (runtime/pprof, net/http/pprof)",
 			      "it is a Go program without cgo, and Go's heap is its own");
@@ -281,6 +270,7 @@ int check_hooks(struct subject *subject)
 		return err;
 	if (out->libc != PREFLIGHT_LIBC_STATIC)
 		find_libc(&subject->images, out);
+	out->runtimes = runtimes_find(&subject->images, out->pid, out->tid);
 	err = allocators_find(&subject->images, &subject->memory, &allocators);
 	if (err == -ENOENT)
 		return refuse_unnamed(subject);

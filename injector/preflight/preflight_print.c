@@ -154,6 +154,10 @@ void preflight_print(FILE *stream, const struct preflight *preflight, bool in_de
 	if (preflight->unhooked.count)
 		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n",
 			unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
+	for (unsigned i = 0; i < HI_RUNTIME_COUNT; i++)
+		if (preflight->runtimes >> i & 1)
+			fprintf(stream, "  it runs    %s: %s\n", hi_runtime_text(i)->title,
+				hi_runtime_text(i)->text);
 	fprintf(stream,
 		"  to hook    %zu functions at their entry, %zu slots (%zu others lead elsewhere "
 		"and are left alone)\n",
@@ -253,6 +257,22 @@ static void print_allocators(FILE *stream, const struct preflight *preflight)
 	fputc(']', stream);
 }
 
+static void print_runtimes(FILE *stream, uint32_t runtimes)
+{
+	const char *before = "";
+
+	fputs(",\"runtimes\":[", stream);
+	for (unsigned i = 0; i < HI_RUNTIME_COUNT; i++) {
+		if (!(runtimes >> i & 1))
+			continue;
+		fprintf(stream, "%s{\"name\":\"%s\"", before, hi_runtime_text(i)->name);
+		print_text_member(stream, "text", hi_runtime_text(i)->text);
+		fputc('}', stream);
+		before = ",";
+	}
+	fputc(']', stream);
+}
+
 static void print_process(FILE *stream, const struct preflight *preflight)
 {
 	const struct proc_status *status = &preflight->status;
@@ -271,6 +291,7 @@ static void print_process(FILE *stream, const struct preflight *preflight)
 	fprintf(stream, ",\"functions\":%zu,\"slots\":%zu,\"foreign_slots\":%zu",
 		preflight->entry_count, preflight->slot_count, preflight->foreign_slot_count);
 	print_unhooked(stream, &preflight->unhooked);
+	print_runtimes(stream, preflight->runtimes);
 	fprintf(stream, ",\"inherited\":%s", preflight->is_inherited ? "true" : "false");
 	print_number_member(stream, "injector", (uint64_t)preflight->injector);
 	fputc('}', stream);

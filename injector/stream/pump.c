@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "hi_runtimes.h"
+
 /*
  * many times the capacity of the rings: a hostile target that still has the rings may keep filling
  * them
@@ -197,6 +199,19 @@ int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
 		record.path_size = (uint32_t)(unhooked->is_main ? 0 : parts[1].size);
 		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof(record),
 					parts, unhooked->is_main ? 1 : 2);
+	}
+	return err;
+}
+
+int pump_runtimes(struct pump *pump, uint32_t runtimes)
+{
+	int err = 0;
+	for (unsigned number = 0; !err && number < HI_RUNTIME_COUNT; number++) {
+		struct hi_stream_runtime record = {.record.flags = (uint16_t)number,
+						   .time_ns = pump_now_ns(pump)};
+		if (runtimes >> number & 1)
+			err = stream_out_record(pump->out, HI_STREAM_RUNTIME, &record,
+						sizeof(record), NULL, 0);
 	}
 	return err;
 }

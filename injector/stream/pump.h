@@ -119,6 +119,8 @@ must_check int pump_memory(struct pump *pump, const struct proc_status *status,
 			   const struct memory_limit *limit, uint64_t own_bytes);
 /* Writes UNHOOKED for each entry. */
 must_check int pump_unhooked(struct pump *pump, const struct unhooked_list *list);
+/* Writes RUNTIME for each bit, 1 << enum hi_runtime. */
+must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
 /* Writes DUMP: the analyzer is to output what it has received so far. */
 must_check int pump_dump(struct pump *pump);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);

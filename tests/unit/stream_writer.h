@@ -233,6 +233,14 @@ static inline void stream_unhooked(FILE *out, enum hi_unhooked how, const char *
 		   (size_t)snprintf(both, sizeof(both), "%s%s", name, path));
 }
 
+static inline void stream_runtime(FILE *out, unsigned number)
+{
+	struct hi_stream_runtime record = {.record.type = HI_STREAM_RUNTIME,
+					   .record.flags = (uint16_t)number};
+
+	stream_put(out, &record, sizeof(record), NULL, 0);
+}
+
 static inline void stream_dump(FILE *out, uint64_t time_ns)
 {
 	struct hi_stream_dump record = {.record.type = HI_STREAM_DUMP, .time_ns = time_ns};

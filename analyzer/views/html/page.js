@@ -245,7 +245,7 @@ function showHeader() {
 	byId("title").replaceChildren(title, ...(from ? [make("span", { textContent: from })] : []));
 	byId("command").textContent = byId("command").title = meta.command;
 	byId("report").textContent = meta.report.join("\n");
-	const notes = meta.report.filter((line) => line.startsWith("Warning: "));
+	const notes = meta.report.filter((line) => /^(Warning|Note): /.test(line));
 	if (meta.folded)
 		notes.push(formatCount(meta.folded) + " of the lightest paths are summed up as (other), so that this file stays small.");
 	if (meta.isScaled)

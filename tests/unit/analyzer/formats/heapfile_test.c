@@ -61,6 +61,7 @@ static void make_profile(struct profile *profile)
 		.anonymous_begin = 12, .anonymous_end = 13, .writable_end = 14, .spread = 15};
 	profile->meta.mapped_begin.bytes[MAPPED_STACK] = 16;
 	profile->meta.mapped_end.bytes[MAPPED_FILE] = 17;
+	profile->meta.runtimes = 5;
 	set(&profile->meta.unhooked, "je_malloc in the\nprogram");
 	set(&profile->meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,\n# end");
 	set(&profile->meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");
@@ -179,6 +180,7 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(in.meta.memory.spread, 15);
 	CHECK_EQ(in.meta.mapped_begin.bytes[MAPPED_STACK], 16);
 	CHECK_EQ(in.meta.mapped_end.bytes[MAPPED_FILE], 17);
+	CHECK_EQ(in.meta.runtimes, 5);
 	CHECK_STR(in.meta.unhooked, "je_malloc in the\nprogram");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,?# end");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");

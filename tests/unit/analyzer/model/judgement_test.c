@@ -6,6 +6,7 @@
 #include "judgement.h"
 
 #include "caveats.h"
+#include "hi_runtimes.h"
 #include "estimate.h"
 #include "sample_profile.h"
 
@@ -155,6 +156,27 @@ UNIT_TEST(an_allocator_that_is_not_hooked)
 	profile_close(&profile);
 }
 
+/* It neither takes an interval nor a verdict away. */
+UNIT_TEST(a_runtime_is_named)
+{
+	struct profile profile = begin(1);
+
+	profile.meta.runtimes = 1u << HI_RUNTIME_V8;
+	CHECK_EQ(judged(&profile), only(HI_CAVEAT_OTHER_HEAP));
+	CHECK_STR(caveats_word(HI_CAVEAT_OTHER_HEAP), "Note");
+	CHECK_STR(caveats_word(HI_CAVEAT_OTHER_MEANS), "Warning");
+	says(&profile, HI_CAVEAT_OTHER_HEAP, "it runs V8: the JavaScript heap");
+	profile.meta.memory.anonymous_end = 266 * MB;
+	CHECK_EQ(judged(&profile), only(HI_CAVEAT_OTHER_HEAP) | only(HI_CAVEAT_OTHER_MEANS));
+	says(&profile, HI_CAVEAT_OTHER_MEANS,
+	     "or fills memory that it had before; that may be the JavaScript heap");
+	profile.meta.mapped_begin.bytes[MAPPED_STACK] = MB;
+	profile.meta.mapped_end.bytes[MAPPED_STACK] = 266 * MB;
+	CHECK_EQ(judged(&profile), only(HI_CAVEAT_OTHER_HEAP) | only(HI_CAVEAT_OTHER_MEANS));
+	CHECK(!strstr(profile.meta.caveat[HI_CAVEAT_OTHER_MEANS], "JavaScript"));
+	profile_close(&profile);
+}
+
 UNIT_TEST(growth_by_other_means)
 {
 	struct profile profile = begin(1);
@@ -199,6 +221,7 @@ UNIT_TEST(what_each_caveat_forbids)
 		[HI_CAVEAT_IMPOSSIBLE] = {false, true, false, true, false},
 		[HI_CAVEAT_UNHOOKED] = {false, false, false, false, true},
 		[HI_CAVEAT_OTHER_MEANS] = {true, true, true, false, true},
+		[HI_CAVEAT_OTHER_HEAP] = {true, true, true, false, false},
 	};
 	struct profile profile = begin(10);
 

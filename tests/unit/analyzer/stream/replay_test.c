@@ -5,6 +5,9 @@
  */
 #include "replayed.h"
 
+#include "caveats.h"
+#include "hi_runtimes.h"
+
 UNIT_TEST(metadata)
 {
 	struct profile profile;
@@ -51,6 +54,24 @@ UNIT_TEST(what_the_process_has)
 	CHECK_EQ(profile.meta.memory.writable_end, 3000);
 	CHECK_EQ(profile.meta.memory.spread, 0);
 	CHECK(!profile.meta.caveat[HI_CAVEAT_OTHER_MEANS]);
+	profile_close(&profile);
+}
+
+UNIT_TEST(runtimes_with_a_heap_of_their_own)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_runtime(file, HI_RUNTIME_JVM);
+	stream_runtime(file, HI_RUNTIME_COUNT); /* of a later version */
+	stream_runtime(file, 0xffff);
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(profile.meta.runtimes, 1u << HI_RUNTIME_JVM);
+	CHECK_EQ(caveats_bits(&profile.meta), 1u << HI_CAVEAT_OTHER_HEAP);
+	CHECK(!strncmp(profile.meta.caveat[HI_CAVEAT_OTHER_HEAP], "it runs a JVM: the Java heap",
+		       28));
+	CHECK(!profile.meta.damage);
 	profile_close(&profile);
 }
 

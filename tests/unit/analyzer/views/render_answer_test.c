@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "answer_scene.h"
+#include "hi_runtimes.h"
 #include "rendered.h"
 #include "render_answer.h"
 
@@ -225,6 +226,11 @@ UNIT_TEST(what_grows_unseen)
 		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
 		   "functions does: it maps memory by other means, or fills memory that it has "
 		   "allocated before.\n" GREW ".\n");
+	scene.profile.meta.runtimes = 1u << HI_RUNTIME_JVM;
+	check_text(&scene.answer,
+		   "The process grows by 4MB/s, and nothing that was allocated through the hooked "
+		   "functions does: it maps memory by other means, or fills memory that it has "
+		   "allocated before; that may be the Java heap.\n" GREW ".\n");
 	/* unless its mappings tell by which */
 	scene.profile.meta.mapped_begin.bytes[MAPPED_STACK] = 8 * MIB;
 	scene.profile.meta.mapped_end.bytes[MAPPED_STACK] = 88 * MIB;

@@ -649,6 +649,7 @@ UNIT_TEST(json_of_an_approval)
 					   .function = "malloc",
 					   .path = "/lib/\"x\".so"}},
 			     .count = 2},
+		.runtimes = 1u << HI_RUNTIME_PHP,
 	};
 
 	check_json(&preflight,
@@ -663,7 +664,10 @@ UNIT_TEST(json_of_an_approval)
 		   "\"unhooked\":[{\"function\":\"je_malloc\",\"object\":\"/bin/"
 		   "cat\",\"how\":\"prefixed\",\"in_program\":true},"
 		   "{\"function\":\"malloc\",\"object\":\"/lib/"
-		   "\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],\"inherited\":false,"
+		   "\\\"x\\\".so\",\"how\":\"direct\",\"in_program\":false}],"
+		   "\"runtimes\":[{\"name\":\"php\",\"text\":\"memory of requests is not seen "
+		   "(memory_get_usage() shows it, USE_ZEND_ALLOC=0 makes it seen); what outlives a "
+		   "request and libraries are\"}],\"inherited\":false,"
 		   "\"injector\":null}}\n");
 }
 
