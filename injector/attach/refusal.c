@@ -138,6 +138,17 @@ static bool is_gone(const struct preflight *preflight, const struct attachment *
 	return gone != 0;
 }
 
+/* How a browser is started without the filters of its sandbox. */
+static const char *sandbox_switch(const struct preflight *preflight, int err)
+{
+	if (err != -ECANCELED)
+		return "";
+	return preflight->runtimes >> HI_RUNTIME_CHROMIUM & 1 ? " (--no-sandbox)"
+	       : preflight->runtimes >> HI_RUNTIME_FIREFOX & 1
+		       ? " (MOZ_DISABLE_CONTENT_SANDBOX=1, for processes of pages)"
+		       : "";
+}
+
 int refusal_explain(const struct preflight *preflight, const struct attachment *attachment,
 		    enum hi_loader loader, int err)
 {
@@ -148,7 +159,8 @@ int refusal_explain(const struct preflight *preflight, const struct attachment *
 		return HI_EXIT_REFUSED;
 	if (attachment->left_behind)
 		remedy = "not everything could be undone: `heapinject detach` removes the rest";
-	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s\n", attachment->step,
-		(int)preflight->pid, preflight->comm, strerror(-err), *remedy ? "; " : "", remedy);
+	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s%s\n", attachment->step,
+		(int)preflight->pid, preflight->comm, strerror(-err), *remedy ? "; " : "", remedy,
+		sandbox_switch(preflight, err));
 	return refusal && !attachment->left_behind ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 }
