@@ -40,6 +40,7 @@
 ##                        of tests/allocators/servers: --only REGEX --cycles 200 --kills 100 ...
 ##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX
 ##                        --roots bullseye,musl
+##   BROWSERS=            more options of tests/browsers/run: --only REGEX --seconds 5
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
 ##   PREFIX=/usr/local  DESTDIR=
@@ -184,10 +185,10 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators allocators-servers foreign-roots leaks leaks-servers bench \
-	bench-report check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help \
-	format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture \
+	truth gap same-reports allocators allocators-servers foreign-roots browsers leaks \
+	leaks-servers bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
+	uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -370,6 +371,11 @@ leaks-servers: $(program) ## the same of five real servers with leaking extensio
 		## PostgreSQL, Python, Java, nginx; seven minutes
 	@scripts/install-packages build leaks
 	@$(built) CC=$(CC) tests/leaks/servers $(LEAKS)
+
+browsers: $(program) ## sessions on every kind of process of Chromium and Firefox, and \
+		## whether what is said of them holds; four minutes
+	@scripts/install-packages build browsers
+	@$(built) tests/browsers/run $(BROWSERS)
 
 allocators-servers: $(program) ## servers with jemalloc or tcmalloc linked in, also stripped: \
 		## figures beside the truth and their allocator's own profile; half an hour
