@@ -167,6 +167,7 @@ int session_begin(struct session *session)
 				       err);
 	/* some functions may not have been hooked although preflight took that for possible */
 	unhooked_find(&attachment->allocators, &attachment->entries, &session->preflight.unhooked);
+	attachment->unhooked = session->preflight.unhooked;
 	err = pump_open(&session->pump, &session->sink.out, &attachment->memory,
 			&attachment->images, attachment->pid);
 	session->pump.broker = sink_broker(&session->sink);

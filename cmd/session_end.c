@@ -156,6 +156,8 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	struct receipt receipt;
 	if (reason != HI_STREAM_END_EXIT && reason != HI_STREAM_END_EXEC)
 		session_send_stats(session);
+	/* detach reads the objects anew */
+	(void)!pump_settle_modules(&session->pump);
 	/*
 	 * Detach comes before anything that might block, for example a write to a terminal that is
 	 * stopped.

@@ -181,6 +181,24 @@ static bool are_stats_due(const struct session *session, uint64_t now_ns)
 	return since_ns >= (records < QUIET_RECORDS ? QUIET_EVERY_NS : STATS_EVERY_NS);
 }
 
+/* Says which allocators have come since, with libraries. */
+static void warn_of_late(struct session *session)
+{
+	const struct unhooked_list *all = &session->attachment.unhooked;
+	struct unhooked_list late = {0};
+	char text[UNHOOKED_TEXT_MAX], line[UNHOOKED_TEXT_MAX + 128];
+	for (size_t i = session->preflight.unhooked.count; i < all->count; i++)
+		late.unhooked[late.count++] = all->unhooked[i];
+	if (!late.count)
+		return;
+	session->preflight.unhooked = *all;
+	snprintf(line, sizeof(line),
+		 "heapinject: a library has come whose allocations go to %s, which is not hooked: "
+		 "they will not be seen",
+		 unhooked_describe(&late, text, sizeof(text)));
+	progress_say(&session->progress, line);
+}
+
 /*
  * One round: stores the heartbeat, looks for loaded objects, reads the samples. Returns 0, or a
  * reason to stop.
@@ -191,6 +209,7 @@ static int work(struct session *session)
 	arena_extend_stacks(&session->attachment.arena);
 	pump_mark(&session->pump);
 	int err = watch_round(&session->attachment, &session->pump);
+	warn_of_late(session);
 	if (attach_entries_yield(&session->attachment))
 		return HI_STREAM_END_PROBE;
 	if (err == -EAGAIN && ++session->busy_rounds < LOADER_BUSY_ROUNDS)

@@ -93,9 +93,12 @@ struct hi_stream_header {
 };
 /* variable part order: comm, cmdline, exe, host, tool version */
 
+/* of MODULE: it lies there from the beginning to the end of the session */
+#define HI_STREAM_STAYS 1u
+
 /* One executable mapping of one object. The same object may have several. */
 struct hi_stream_module {
-	struct hi_stream_record record;
+	struct hi_stream_record record; /* flags: HI_STREAM_STAYS */
 	/* number of the object, dense from 1; the same for all mappings of one loaded object */
 	uint32_t module;
 	uint32_t build_id_size; /* 0..HI_STREAM_BUILD_ID_MAX; 0 = unknown */
@@ -163,7 +166,7 @@ struct hi_stream_stack {
 struct hi_stream_alloc {
 	/*
 	 * flags: enum hi_stack_end of hi_wire.h in the low byte, if the record carries its frames
-	 * itself
+	 * itself; HI_STREAM_UNSURE
 	 */
 	struct hi_stream_record record;
 	uint64_t time_ns;
@@ -180,6 +183,11 @@ struct hi_stream_alloc {
 	uint32_t stack; /* 0: this record carries its frames itself */
 };
 #define HI_STREAM_SLACK_UNKNOWN UINT32_MAX
+/*
+ * Of ALLOC that carries its frames: libraries have come and gone, and it is not known which of them
+ * lay where at that moment. Only the modules that stay cover these frames.
+ */
+#define HI_STREAM_UNSURE 0x100u
 
 struct hi_stream_free {
 	struct hi_stream_record record;
@@ -311,11 +319,9 @@ enum hi_unhooked {
 	/* through its own allocator, which has names of its own: je_malloc */
 	HI_UNHOOKED_PREFIXED = 1,
 	HI_UNHOOKED_DIRECT = 2, /* it defines malloc itself, and calls it without a GOT slot */
-	/*
-	 * other objects are bound to its malloc, which is not the hooked one: RTLD_DEEPBIND,
-	 * dlmopen
-	 */
+	/* objects are bound to its malloc, which is not the hooked one: RTLD_DEEPBIND */
 	HI_UNHOOKED_BOUND = 3,
+	HI_UNHOOKED_NAMESPACE = 4, /* it serves another namespace: dlmopen */
 };
 
 /*

@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 15u
+#define HI_WIRE_VERSION 16u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
 
@@ -464,6 +464,11 @@ struct hi_state {
 	 * never were sentinels
 	 */
 	uint64_t no_sentinel;
+	/*
+	 * address of the dynamic linker's count of the objects that it has loaded so far, which
+	 * goes up before code of an object runs; 0 = not known
+	 */
+	uint64_t load_count;
 	/* the list for hi_store_words */
 	struct hi_store store[HI_STORES] __attribute__((aligned(512)));
 	/* the stack on which hi_store_words runs */
@@ -1043,7 +1048,8 @@ struct hi_record_alloc {
 	struct hi_record_header header;
 	uint64_t address;
 	uint64_t bytes;       /* as requested */
-	uint32_t frame_count; /* >= 1 */
+	uint16_t frame_count; /* >= 1 */
+	uint16_t loads;       /* the lowest bits of what load_count of hi_state leads to */
 	uint16_t stack_end;   /* enum hi_stack_end */
 	uint16_t function;    /* enum hi_function */
 	/*
@@ -1065,9 +1071,9 @@ struct hi_record_known {
 	uint64_t bytes; /* as requested */
 	/* id: offset of its struct hi_stack in the stacks part, in units of 8 bytes */
 	uint32_t stack;
-	uint16_t reserved;
+	uint16_t loads;
 	uint16_t function; /* enum hi_function */
-	uint32_t slack;    /* slack and interval_shift: as in struct hi_record_alloc */
+	uint32_t slack;    /* slack, interval_shift, loads: as in struct hi_record_alloc */
 	uint32_t interval_shift;
 };
 struct hi_record_free {

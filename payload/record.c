@@ -75,13 +75,25 @@ static inline struct words words_of(const struct record_event *event, enum hi_re
 	return words;
 }
 
+/*
+ * So many objects have been loaded so far. The code on this thread's stack is in memory until the
+ * call returns. So it lies in objects that were in the list when it had this many.
+ */
+static inline uint16_t loads_now(const struct hi_state *state)
+{
+	const uint64_t *count = (const uint64_t *)state->load_count;
+
+	return count ? (uint16_t)__atomic_load_n(count, __ATOMIC_RELAXED) : 0;
+}
+
 static inline struct words known_of(const struct record_event *event, const struct hook_call *call,
 				    struct record_block block, uint32_t stack)
 {
 	struct words words = words_of(event, HI_RECORD_KNOWN, block.address);
 
 	words.word[4] = block.bytes;
-	words.word[5] = word_of(stack, call->words->function, 48);
+	words.word[5] =
+		word_of(word_of(stack, loads_now(event->state), 32), call->words->function, 48);
 	words.word[6] = word_of(event->slack, event->interval_shift, 32);
 	return words;
 }
@@ -92,6 +104,7 @@ _Static_assert(offsetof(struct hi_record_header, type_busy) == 4 &&
 		       offsetof(struct hi_record_known, address) == 24 &&
 		       offsetof(struct hi_record_known, bytes) == 32 &&
 		       offsetof(struct hi_record_known, stack) == 40 &&
+		       offsetof(struct hi_record_known, loads) == 44 &&
 		       offsetof(struct hi_record_known, function) == 46 &&
 		       offsetof(struct hi_record_known, slack) == 48 &&
 		       offsetof(struct hi_record_known, interval_shift) == 52,
@@ -188,7 +201,8 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 	for (uint32_t i = 0; i < sizeof(struct hi_record_free) / 8; i++)
 		word[i] = head.word[i];
 	word[4] = block.bytes;
-	word[5] = word_of(word_of(stack.count, stack.reason, 32), call->words->function, 48);
+	word[5] = word_of(word_of(stack.count, loads_now(event->state), 16),
+			  word_of(stack.reason, call->words->function, 16), 32);
 	word[6] = word_of(event->slack, event->interval_shift, 32);
 	record_count(event->state, &counters_of(event)->stacks_unrecorded);
 	return put_anywhere(event, HI_RECORD_ALLOC, word,
@@ -197,6 +211,7 @@ __attribute__((noinline)) static bool put_with_frames(const struct record_event 
 _Static_assert(offsetof(struct hi_record_alloc, address) == 24 &&
 		       offsetof(struct hi_record_alloc, bytes) == 32 &&
 		       offsetof(struct hi_record_alloc, frame_count) == 40 &&
+		       offsetof(struct hi_record_alloc, loads) == 42 &&
 		       offsetof(struct hi_record_alloc, stack_end) == 44 &&
 		       offsetof(struct hi_record_alloc, function) == 46 &&
 		       offsetof(struct hi_record_alloc, slack) == 48 &&

@@ -13,6 +13,7 @@
 #include "heapfile.h"
 #include "heapfile_text.h"
 #include "hi_path.h"
+#include "modules.h"
 #include "row_history.h"
 #include "table.h"
 
@@ -299,13 +300,33 @@ static bool is_taken(const struct table *by_address, const uint64_t *address, ui
 	return false;
 }
 
+/* The modules as a reader of the file knows them: of those at one place the last. */
+static int last_modules(const struct profile *profile, struct modules *out_modules)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < profile->module_count && !err; i++)
+		err = modules_add(out_modules, &(struct module_range){.lo = profile->module[i].lo,
+								      .hi = profile->module[i].hi,
+								      .index = (uint32_t)i});
+	return err == -ENOSPC ? 0 : err;
+}
+
+/* Would a reader look for the name of a frame that has none in another module than its own? */
+static bool is_misplaced(const struct profile_frame *frame, const struct modules *modules)
+{
+	return !frame->line_count && frame->address &&
+	       modules_find(modules, frame->address - 1, true) != frame->module;
+}
+
 /*
  * The file tells frames apart only by their addresses. So a frame that has a name and no address,
  * or the address of another frame (of another process, or of a module that was mapped there
- * before), gets an address that no other frame has.
+ * before), or an address where another module was mapped later, gets an address that no other
+ * frame has.
  */
-static int find_addresses(const struct profile *profile, struct table *by_address,
-			  uint64_t *out_address)
+static int find_addresses(const struct profile *profile, const struct modules *modules,
+			  struct table *by_address, uint64_t *out_address)
 {
 	uint64_t next = MADE_UP;
 
@@ -313,7 +334,7 @@ static int find_addresses(const struct profile *profile, struct table *by_addres
 		const struct profile_frame *frame = &profile->frame[i];
 
 		out_address[i] = frame->address;
-		if ((frame->line_count && !frame->address) ||
+		if ((frame->line_count && !frame->address) || is_misplaced(frame, modules) ||
 		    is_taken(by_address, out_address, frame->address)) {
 			while (is_taken(by_address, out_address, next))
 				next += MADE_UP_STEP;
@@ -330,11 +351,14 @@ static uint64_t *addresses_of(const struct profile *profile)
 {
 	uint64_t *address = malloc((profile->frame_count + 1) * sizeof(*address));
 	struct table by_address = {0};
+	struct modules modules = {0};
 
-	if (address && find_addresses(profile, &by_address, address)) {
+	if (address && (last_modules(profile, &modules) ||
+			find_addresses(profile, &modules, &by_address, address))) {
 		free(address);
 		address = NULL;
 	}
+	modules_close(&modules);
 	table_close(&by_address);
 	return address;
 }

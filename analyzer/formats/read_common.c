@@ -254,7 +254,7 @@ int read_assign_modules(struct profile *profile)
 	for (size_t i = 0; i < profile->frame_count && !err; i++) {
 		if (profile->frame[i].module < 0)
 			profile->frame[i].module =
-				modules_find(&modules, profile->frame[i].address - 1);
+				modules_find(&modules, profile->frame[i].address - 1, true);
 	}
 	modules_close(&modules);
 	return err ? -ENOMEM : 0;

@@ -55,11 +55,12 @@ void modules_remove(struct modules *modules, uint32_t number)
 	modules->count = kept;
 }
 
-int32_t modules_find(const struct modules *modules, uint64_t address)
+int32_t modules_find(const struct modules *modules, uint64_t address, bool may_change)
 {
 	size_t at = modules_above(modules, address);
 
-	return at < modules->count && modules->range[at].lo <= address
+	return at < modules->count && modules->range[at].lo <= address &&
+			       (may_change || modules->range[at].stays)
 		       ? (int32_t)modules->range[at].index
 		       : -1;
 }

@@ -65,6 +65,37 @@ static int on_header(struct replay *replay, const struct hi_stream_header *heade
 	return 0;
 }
 
+/*
+ * The profile's index of a module that was loaded at the same place before; -1: there is none.
+ * Without a build-id it may be another file by now.
+ */
+static int64_t find_known(const struct profile *profile, const struct profile_module *module)
+{
+	for (size_t i = profile->module_count; i-- && module->build_id_size;) {
+		const struct profile_module *known = &profile->module[i];
+
+		if (known->lo == module->lo && known->hi == module->hi &&
+		    known->file_offset == module->file_offset && known->bias == module->bias &&
+		    known->device == module->device && known->inode == module->inode &&
+		    known->build_id_size == module->build_id_size &&
+		    !memcmp(known->build_id, module->build_id, module->build_id_size) &&
+		    !strcmp(known->path, module->path))
+			return (int64_t)i;
+	}
+	return -1;
+}
+
+static int add_module(struct replay *replay, const struct profile_module *module,
+		      uint32_t *out_index)
+{
+	const int64_t known = find_known(replay->profile, module);
+
+	if (known < 0)
+		return profile_add_module(replay->profile, module, out_index);
+	*out_index = (uint32_t)known;
+	return 0;
+}
+
 static int on_module(struct replay *replay, const struct hi_stream_module *record)
 {
 	const char *cursor = (const char *)(record + 1) + record->build_id_size;
@@ -78,7 +109,10 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 		.number = record->module,
 		.build_id_size = record->build_id_size,
 	};
-	struct module_range range = {.lo = record->lo, .hi = record->hi, .number = record->module};
+	struct module_range range = {.lo = record->lo,
+				     .hi = record->hi,
+				     .number = record->module,
+				     .stays = record->record.flags & HI_STREAM_STAYS};
 	int err;
 
 	if (replay->profile->module_count >= MODULES_MAX) {
@@ -92,7 +126,7 @@ static int on_module(struct replay *replay, const struct hi_stream_module *recor
 	if (!err)
 		err = take_string(&cursor, record->open_path_size, &module.open_path);
 	if (!err)
-		err = profile_add_module(replay->profile, &module, &range.index);
+		err = add_module(replay, &module, &range.index);
 	if (!err)
 		err = modules_add(&replay->modules, &range);
 	free(module.path);
@@ -207,9 +241,10 @@ static int on_unsampled_frees(struct replay *replay, const struct hi_stream_unsa
 /* How the object calls its own allocator; empty if the allocator's name says it. */
 static const char *whose_calls(unsigned how)
 {
-	return how == HI_UNHOOKED_DIRECT  ? " (by direct calls)"
-	       : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)"
-					  : "";
+	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
+	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
+	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
+					      : "";
 }
 
 /*

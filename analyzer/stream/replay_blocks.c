@@ -42,10 +42,17 @@ static bool stacks_are_full(struct replay *replay)
 	return true;
 }
 
-static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t count,
-			uint16_t end, uint32_t *out_stack)
+/* The frames of a stack, leaf first. */
+struct frames {
+	const uint64_t *address;
+	uint32_t count;
+	bool is_sure; /* the modules that come and go are known */
+};
+
+static int intern_stack(struct replay *replay, const struct frames *frames, uint16_t end,
+			uint32_t *out_stack)
 {
-	uint32_t frame[RECORDS_FRAMES_MAX];
+	uint32_t frame[RECORDS_FRAMES_MAX], count = frames->count;
 
 	if (stacks_are_full(replay))
 		count = 0;
@@ -54,8 +61,11 @@ static int intern_stack(struct replay *replay, const uint64_t *address, uint32_t
 		 * The byte before a return address belongs to the call; the address itself may lie
 		 * in the next function, or in no module.
 		 */
-		if (profile_frame_at(replay->profile, address[i],
-				     modules_find(&replay->modules, address[i] - 1), &frame[i]))
+		const uint64_t address = frames->address[i];
+
+		if (profile_frame_at(replay->profile, address,
+				     modules_find(&replay->modules, address - 1, frames->is_sure),
+				     &frame[i]))
 			return -ENOMEM;
 	}
 	if (count == 0 && profile_frame_at(replay->profile, UNKNOWN_ADDRESS, -1, &frame[count++]))
@@ -77,14 +87,18 @@ static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, 
 				  : alloc->record.flags & 0xff;
 	if (!interned && alloc->stack) {
 		replay_bad(replay, "an allocation with a stack that was not told");
-		return intern_stack(replay, NULL, 0, END_UNKNOWN, out_stack);
+		return intern_stack(replay, &(struct frames){.count = 0}, END_UNKNOWN, out_stack);
 	}
 	if (!interned)
-		return intern_stack(replay, (const uint64_t *)(alloc + 1), alloc->frame_count,
+		return intern_stack(replay,
+				    &(struct frames){(const uint64_t *)(alloc + 1),
+						     alloc->frame_count,
+						     !(alloc->record.flags & HI_STREAM_UNSURE)},
 				    *out_end, out_stack);
 	if (interned->moment != replay->moment) {
-		if (intern_stack(replay, interned->frame, interned->frame_count, interned->end,
-				 &interned->profile_stack))
+		if (intern_stack(replay,
+				 &(struct frames){interned->frame, interned->frame_count, true},
+				 interned->end, &interned->profile_stack))
 			return -ENOMEM;
 		interned->moment = replay->moment;
 	}

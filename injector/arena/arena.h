@@ -171,8 +171,9 @@ must_check int arena_gate_entries(const struct hi_control *control, const struct
  * other processes may have written to.
  */
 bool arena_is_inherited(remote_addr base, const struct memory *memory);
-/* Writes the head of the payload's state, armed == 0. */
-must_check int arena_fill_state(const struct hi_control *control, const struct memory *memory);
+/* Writes the head of the payload's state, armed == 0. load_count: load_count.h; 0 = not known. */
+must_check int arena_fill_state(const struct hi_control *control, const struct memory *memory,
+				remote_addr load_count);
 /*
  * Makes every entry's hook lead to the payload, which checks whether it is armed. To be called
  * before the first slot is written, as no thread reads the hooks yet.

@@ -55,7 +55,8 @@ static int set_occupancy(const struct memory *memory, remote_addr occupancy, uin
 	return err;
 }
 
-int arena_fill_state(const struct hi_control *control, const struct memory *memory)
+int arena_fill_state(const struct hi_control *control, const struct memory *memory,
+		     remote_addr load_count)
 {
 	const struct arena_state_layout layout = arena_state_layout(control);
 	const remote_addr at = arena_state(control);
@@ -86,6 +87,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
 		.fast_clock = arch_has_fast_clock(),
 		.no_sentinel = control->unsampled_frees.sentinels ? at + layout.no_sentinel : 0,
+		.load_count = load_count,
 		.unforked = 1,
 	};
 	int err = memory_write(memory, at, &state, sizeof(state));

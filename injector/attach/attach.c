@@ -15,10 +15,12 @@
 #include "attach_entries.h"
 #include "detach.h"
 #include "journal.h"
+#include "load_count.h"
 #include "recover.h"
 #include "return_gadget.h"
 #include "seccomp_filter.h"
 #include "snapshot.h"
+#include "watch.h"
 
 #define BORROW_DEADLINE_MS 5000
 #define DEADMAN_SECONDS 5 /* the payload disarms itself after this long without a heartbeat */
@@ -54,10 +56,13 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 		err = allocators_find(&attachment->images, &attachment->memory,
 				      &attachment->allocators);
 	if (!err) {
+		attachment->load_count = load_count_find(&attachment->images, &attachment->memory);
 		allocators_find_new_handler(&attachment->images, &attachment->memory,
 					    &attachment->allocators);
 		err = attach_entries_choose(attachment, hook);
 	}
+	if (!err)
+		err = watch_begin(attachment);
 	if (!err)
 		err = payload_image_open(&attachment->payload);
 	if (err)
@@ -230,7 +235,7 @@ static int patch(struct attachment *attachment)
 				 attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps,
 				  attachment->arena.shared);
-	err = arena_fill_state(control, &attachment->memory);
+	err = arena_fill_state(control, &attachment->memory, attachment->load_count);
 	if (!err)
 		err = arena_gate_entries(control, &attachment->memory, attachment->entry);
 	if (!err)

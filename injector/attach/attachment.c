@@ -84,6 +84,7 @@ void attachment_close(struct attachment *attachment)
 	elf_images_close(&attachment->images);
 	maps_close(&attachment->maps);
 	look_close(&attachment->look);
+	free(attachment->unloadable.object);
 	memory_close(&attachment->memory);
 	if (attachment->pidfd >= 0)
 		close(attachment->pidfd);

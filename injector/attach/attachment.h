@@ -15,6 +15,7 @@
 #include "look.h"
 #include "publish.h"
 #include "live_patch.h"
+#include "unhooked.h"
 
 #define LEFTOVER_MAX 8
 
@@ -53,6 +54,8 @@ struct attachment {
 	remote_addr entry[HOOKS_MAX]; /* gate entries */
 	/* fingerprint of the loaded objects that were patched last */
 	uint64_t link_map;
+	remote_addr load_count; /* load_count.h; 0 = not known */
+	bool is_blurred;        /* the list was changing when it was read */
 	/* what the last round has read of the target, to see whether it is still the same */
 	struct look look;
 	/*
@@ -62,6 +65,20 @@ struct attachment {
 	bool is_unchanged;
 	/* when to write the slots of libraries that may be unloaded (clock.h); 0 = nothing to do */
 	uint64_t unloadable_due_ns;
+	/* those libraries */
+	struct unloadable {
+		struct unloadable_object {
+			remote_addr lo;
+			uint64_t inode, device;
+			uint64_t since_ns; /* when it was seen first (clock.h) */
+		} * object;
+		size_t count;
+		uint64_t loads; /* load_count.h, when they were noted; 0 = not known */
+		/* those that were there at that time are hooked, or their allocators named */
+		uint64_t hooked_ns, named_ns;
+	} unloadable;
+	/* allocators that are not hooked, of the attach and those that came later */
+	struct unhooked_list unhooked;
 
 	/* those slots could not be written when they were due: not all threads could be stopped */
 	bool unloadable_missed;

@@ -11,6 +11,11 @@
 #include "pump.h"
 
 /*
+ * Notes which libraries may be unloaded, when the images have been read and the allocators been
+ * found. -ENOMEM.
+ */
+must_check int watch_begin(struct attachment *attachment);
+/*
  * Looks once for changes, by one system call if there are none: then attachment->is_unchanged is
  * set. Otherwise attach_entries_yield and attachment_check have to be called after it. -EAGAIN: the
  * dynamic linker is at work, so that the list of objects cannot be trusted just now. -ESRCH: the

@@ -346,7 +346,7 @@ int elf_image_open_known(const struct elf_image_source *source, size_t first,
 	image->known = known;
 	image->text = NULL;
 	image->text_count = 0;
-	image->is_main = image->is_loader = image->is_pinned = false;
+	image->is_main = image->is_loader = image->is_pinned = image->is_listed = false;
 	image->link_order = -1;
 	return place(source, first, image);
 }

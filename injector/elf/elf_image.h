@@ -44,7 +44,8 @@ struct elf_image {
 	bool is_pinned;
 	/* place in the link map of the base namespace, 0 = main program; -1 = not in it */
 	int link_order;
-	Elf *elf; /* open until elf_images_close */
+	bool is_listed; /* the dynamic linker has it in its list, of whichever namespace */
+	Elf *elf;       /* open until elf_images_close */
 	int fd;
 	/* for images read from memory; their data is as the program has it, relocated */
 	void *memory_copy;

@@ -135,7 +135,7 @@ static remote_addr find_r_debug(const struct elf_image *program, const struct me
 	return elf_image_symbol(program, "_r_debug", &by_name, NULL) == 0 ? by_name : 0;
 }
 
-static void set_link_order(struct elf_images *images, const remote_addr *dynamic, size_t count)
+static void set_link_order(struct elf_images *images, const struct link_map_list *list)
 {
 	size_t read = 0;
 
@@ -143,12 +143,14 @@ static void set_link_order(struct elf_images *images, const remote_addr *dynamic
 		struct elf_image *image = &images->image[i];
 		const remote_addr own = dynamic_address(image);
 
-		for (size_t order = 0; own && image->link_order < 0 && order < count; order++)
-			if (dynamic[order] == own)
-				image->link_order = (int)order;
+		for (size_t at = 0; own && !image->is_listed && at < list->count; at++) {
+			image->is_listed = list->dynamic[at] == own;
+			if (image->is_listed && at < list->base_count)
+				image->link_order = (int)at;
+		}
 		read += image->link_order >= 0 && image->dynamic;
 	}
-	images->unread = count > read ? count - read : 0;
+	images->unread = list->base_count > read ? list->base_count - read : 0;
 }
 
 /* Is this the object that others name `name` in DT_NEEDED? */
@@ -255,8 +257,7 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 {
 	struct elf_image *program, *loader;
 	uint64_t entry = 0, base = 0;
-	remote_addr *dynamic;
-	size_t count;
+	struct link_map_list list;
 	int err = proc_auxv(source->pid, source->memory->tid, AT_ENTRY, &entry);
 
 	if (err && err != -ENOENT)
@@ -269,11 +270,11 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 		loader->is_loader = true;
 	images->r_debug = find_r_debug(program, source->memory);
 	if (images->r_debug) {
-		err = link_map_read(source->memory, images->r_debug, &dynamic, &count);
+		err = link_map_read(source->memory, images->r_debug, &list);
 		if (err)
 			return err;
-		set_link_order(images, dynamic, count);
-		free(dynamic);
+		set_link_order(images, &list);
+		link_map_list_close(&list);
 	}
 	if (program->link_order > 0)
 		program->is_loader = true; /* run as `ld.so PROGRAM` */

@@ -4,6 +4,7 @@
  *
  *   elf_images.h       all of them: start here; elf_image.h: one, its file, symbols, relocations
  *   link_map.h         the dynamic linker's list of them, read from outside
+ *   load_count.h       how many it has loaded so far
  *   elf_dynamic.h      the dynamic section, of memory or of a file
  *   elf_symbols.h      all functions by name, also those that are not exported
  *   elf_segment.h      the bytes of a segment; elf_section.h: a section by its name

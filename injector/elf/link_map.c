@@ -20,6 +20,7 @@
 
 #define OBJECTS_MAX 10000u
 #define NAMESPACES_MAX 64u
+#define LIST_STEP 64u
 #define NAME_BYTES 128u /* plugins differ at the end of their paths */
 
 /* glibc's struct r_debug_extended, which older headers lack. */
@@ -47,39 +48,57 @@ static int read_debug(const struct memory *memory, remote_addr at, struct look *
 	return err;
 }
 
-int link_map_read(const struct memory *memory, remote_addr r_debug, remote_addr **out_dynamic,
-		  size_t *out_count)
+/* Appends the chain that begins at `at`. */
+static int read_chain(const struct memory *memory, remote_addr at, struct steps *steps,
+		      struct link_map_list *list)
 {
-	remote_addr *dynamic = NULL, at;
-	size_t count = 0, capacity = 0;
-	struct steps steps = {OBJECTS_MAX};
-	struct debug debug = {0};
 	struct link link;
-	int err = read_debug(memory, r_debug, NULL, &debug);
+	int err = 0;
 
-	for (at = (remote_addr)(uintptr_t)debug.base.r_map; !err && at && steps_take(&steps);
-	     at = link.next) {
-		if (count == capacity) {
-			remote_addr *grown = reallocarray(
-				dynamic, capacity = capacity ? capacity * 2 : 64, sizeof(*dynamic));
+	for (; !err && at && steps_take(steps); at = link.next) {
+		remote_addr *grown = list->dynamic;
 
-			if (!grown) {
-				err = -ENOMEM;
-				break;
-			}
-			dynamic = grown;
-		}
+		if (list->count % LIST_STEP == 0)
+			grown = reallocarray(list->dynamic, list->count + LIST_STEP,
+					     sizeof(*list->dynamic));
+		if (!grown)
+			return -ENOMEM;
+		list->dynamic = grown;
 		err = memory_read(memory, at, &link, sizeof(link));
 		if (!err)
-			dynamic[count++] = link.dynamic;
+			list->dynamic[list->count++] = link.dynamic;
 	}
-	if (err) {
-		free(dynamic);
-		return err;
+	return err;
+}
+
+int link_map_read(const struct memory *memory, remote_addr r_debug, struct link_map_list *out_list)
+{
+	struct steps objects = {OBJECTS_MAX}, namespaces = {NAMESPACES_MAX};
+	struct link_map_list list = {0};
+	int err = 0;
+
+	while (!err && r_debug && steps_take(&namespaces)) {
+		struct debug debug = {0};
+
+		err = read_debug(memory, r_debug, NULL, &debug);
+		if (!err)
+			err = read_chain(memory, (remote_addr)(uintptr_t)debug.base.r_map, &objects,
+					 &list);
+		if (!list.base_count)
+			list.base_count = list.count;
+		r_debug = debug.next;
 	}
-	*out_dynamic = dynamic;
-	*out_count = count;
-	return 0;
+	if (err)
+		link_map_list_close(&list);
+	else
+		*out_list = list;
+	return err;
+}
+
+void link_map_list_close(struct link_map_list *list)
+{
+	free(list->dynamic);
+	*list = (struct link_map_list){0};
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word)

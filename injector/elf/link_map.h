@@ -12,12 +12,17 @@
 #include "look.h"
 
 /*
- * The addresses of the .dynamic sections (l_ld) of the base namespace, in link-map order, main
- * program first; the caller frees them. l_ld identifies an object better than l_addr: musl and
- * glibc mean different things by l_addr.
+ * The addresses of the .dynamic sections (l_ld) of all objects: first those of the base namespace,
+ * in link-map order, main program first, then those of other namespaces. l_ld identifies an object
+ * better than l_addr: musl and glibc mean different things by l_addr.
  */
+struct link_map_list {
+	remote_addr *dynamic;
+	size_t count, base_count;
+};
 must_check int link_map_read(const struct memory *memory, remote_addr r_debug,
-			     remote_addr **out_dynamic, size_t *out_count);
+			     struct link_map_list *out_list);
+void link_map_list_close(struct link_map_list *list);
 
 /*
  * Returns a number that changes whenever the list of loaded objects does (a hash over the link maps

@@ -32,6 +32,7 @@ enum allocator_reach {
 	ALLOCATOR_DIRECT,   /* calls of its own object, which other objects cannot make */
 	ALLOCATOR_PREFIXED, /* calls by names with a prefix */
 	ALLOCATOR_BOUND,    /* calls of objects that are bound to it, not to the first */
+	ALLOCATOR_APART,    /* calls of objects in a namespace of its own (dlmopen) */
 };
 
 /* The functions by enum hi_function. */

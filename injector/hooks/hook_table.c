@@ -21,6 +21,34 @@ const struct hook hook_table[HI_FUNCTION_COUNT] = {
 		    HI_FN_##nothrow},
 	HI_HOOKS(ROW)};
 
+/* gperftools' tc_new..., mimalloc's mi_new... */
+static const struct {
+	const char *name;
+	enum hi_function function;
+} operators[] = {
+	{"new", HI_FN_NEW},
+	{"newarray", HI_FN_NEW_ARRAY},
+	{"new_nothrow", HI_FN_NEW_NOTHROW},
+	{"newarray_nothrow", HI_FN_NEW_ARRAY_NOTHROW},
+	{"new_aligned", HI_FN_NEW_ALIGNED},
+	{"newarray_aligned", HI_FN_NEW_ARRAY_ALIGNED},
+	{"new_aligned_nothrow", HI_FN_NEW_ALIGNED_NOTHROW},
+	{"newarray_aligned_nothrow", HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
+	{"delete", HI_FN_DELETE},
+	{"deletearray", HI_FN_DELETE_ARRAY},
+	{"delete_nothrow", HI_FN_DELETE_NOTHROW},
+	{"deletearray_nothrow", HI_FN_DELETE_ARRAY_NOTHROW},
+	{"delete_sized", HI_FN_DELETE_SIZED},
+	{"deletearray_sized", HI_FN_DELETE_ARRAY_SIZED},
+	{"delete_aligned", HI_FN_DELETE_ALIGNED},
+	{"deletearray_aligned", HI_FN_DELETE_ARRAY_ALIGNED},
+	{"delete_aligned_nothrow", HI_FN_DELETE_ALIGNED_NOTHROW},
+	{"deletearray_aligned_nothrow", HI_FN_DELETE_ARRAY_ALIGNED_NOTHROW},
+	{"delete_sized_aligned", HI_FN_DELETE_SIZED_ALIGNED},
+	{"deletearray_sized_aligned", HI_FN_DELETE_ARRAY_SIZED_ALIGNED},
+};
+#define OPERATORS (sizeof(operators) / sizeof(operators[0]))
+
 static enum hi_function function_of(const char *symbol, bool is_prefixed)
 {
 	unsigned function = 0;
@@ -40,35 +68,16 @@ enum hi_function hook_function_of(const char *symbol)
 
 enum hi_function hook_prefixed_function_of(const char *name)
 {
-	/* gperftools' tc_new..., mimalloc's mi_new... */
-	static const struct {
-		const char *name;
-		enum hi_function function;
-	} operators[] = {
-		{"new", HI_FN_NEW},
-		{"newarray", HI_FN_NEW_ARRAY},
-		{"new_nothrow", HI_FN_NEW_NOTHROW},
-		{"newarray_nothrow", HI_FN_NEW_ARRAY_NOTHROW},
-		{"new_aligned", HI_FN_NEW_ALIGNED},
-		{"newarray_aligned", HI_FN_NEW_ARRAY_ALIGNED},
-		{"new_aligned_nothrow", HI_FN_NEW_ALIGNED_NOTHROW},
-		{"newarray_aligned_nothrow", HI_FN_NEW_ARRAY_ALIGNED_NOTHROW},
-		{"delete", HI_FN_DELETE},
-		{"deletearray", HI_FN_DELETE_ARRAY},
-		{"delete_nothrow", HI_FN_DELETE_NOTHROW},
-		{"deletearray_nothrow", HI_FN_DELETE_ARRAY_NOTHROW},
-		{"delete_sized", HI_FN_DELETE_SIZED},
-		{"deletearray_sized", HI_FN_DELETE_ARRAY_SIZED},
-		{"delete_aligned", HI_FN_DELETE_ALIGNED},
-		{"deletearray_aligned", HI_FN_DELETE_ARRAY_ALIGNED},
-		{"delete_aligned_nothrow", HI_FN_DELETE_ALIGNED_NOTHROW},
-		{"deletearray_aligned_nothrow", HI_FN_DELETE_ARRAY_ALIGNED_NOTHROW},
-		{"delete_sized_aligned", HI_FN_DELETE_SIZED_ALIGNED},
-		{"deletearray_sized_aligned", HI_FN_DELETE_ARRAY_SIZED_ALIGNED},
-	};
-
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+	for (size_t i = 0; i < OPERATORS; i++)
 		if (strcmp(name, operators[i].name) == 0)
 			return operators[i].function;
 	return function_of(name, true);
+}
+
+const char *hook_name_after(const char *prefix, enum hi_function function)
+{
+	for (size_t i = 0; i < OPERATORS && *prefix; i++)
+		if (operators[i].function == function)
+			return operators[i].name;
+	return hook_table[function].symbol;
 }

@@ -45,6 +45,9 @@ enum hi_function hook_function_of(const char *symbol);
 /* The same of a symbol whose prefix was removed: tc_new and mi_new are operator new. */
 enum hi_function hook_prefixed_function_of(const char *name);
 
+/* The other way round: the name that follows the prefix, or the symbol if the prefix is empty. */
+const char *hook_name_after(const char *prefix, enum hi_function function);
+
 /* By enum hi_function. */
 extern const struct hook hook_table[HI_FUNCTION_COUNT];
 

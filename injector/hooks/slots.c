@@ -106,12 +106,14 @@ static bool is_other_definition(const struct scan *scan, const struct slot *slot
 
 /*
  * Records an object to whose functions a slot leads. Operators are not recorded: operator new of
- * another object may call the hooked malloc, as libstdc++'s does.
+ * another object may call the hooked malloc, as libstdc++'s does. Nor are calls that an allocator
+ * makes to its own functions; but in a library that came by dlopen they are those of a part of the
+ * program that brings its own (RTLD_DEEPBIND).
  */
 static void note_other(struct slots *slots, const struct elf_image *definer,
 		       const struct elf_image *importer, enum hi_function function)
 {
-	if (definer == importer || hook_table[function].allocator_only)
+	if ((definer == importer && importer->is_pinned) || hook_table[function].allocator_only)
 		return;
 	for (size_t i = 0; i < slots->other_count; i++)
 		if (slots->other[i] == definer)

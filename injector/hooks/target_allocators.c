@@ -181,6 +181,12 @@ static void note_name(void *context, const struct elf_function *function)
 	memcpy(names->prefix[names->prefix_count++], prefix, sizeof(prefix));
 }
 
+/* Is it in the list of another namespace? (Or mapped by something else than the dynamic linker.) */
+static bool is_apart(const struct search *search, const struct elf_image *image)
+{
+	return search->images->r_debug && image->link_order < 0 && image->dynamic;
+}
+
 static void look_into(struct search *search, const struct elf_image *image)
 {
 	struct names names = {.image = image};
@@ -189,7 +195,9 @@ static void look_into(struct search *search, const struct elf_image *image)
 	for (size_t i = 0; i < names.prefix_count; i++)
 		add(search, image, names.prefix[i], ALLOCATOR_PREFIXED);
 	/* what it exports comes after the first, and is used only by those bound to it */
-	if (names.has_malloc && (image->is_main || !exports_malloc(image)))
+	if (is_apart(search, image) && exports_malloc(image))
+		add(search, image, "", ALLOCATOR_APART);
+	else if (names.has_malloc && (image->is_main || !exports_malloc(image)))
 		add(search, image, "", ALLOCATOR_DIRECT);
 }
 
@@ -203,9 +211,47 @@ static int find_bound(struct search *search, const struct memory *memory)
 	if (err)
 		return err;
 	for (size_t i = 0; i < slots.other_count; i++)
-		add(search, slots.other[i], "", ALLOCATOR_BOUND);
+		add(search, slots.other[i], "",
+		    is_apart(search, slots.other[i]) ? ALLOCATOR_APART : ALLOCATOR_BOUND);
 	slots_close(&slots);
 	return 0;
+}
+
+static bool may_have_one(const struct elf_image *image)
+{
+	return !image->is_vdso && !image->is_loader && !is_ours(image);
+}
+
+/* Is there a malloc that slots may lead to, besides the first? */
+static bool has_several(const struct search *search)
+{
+	remote_addr address;
+
+	for (size_t i = 0; i < search->images->count; i++)
+		if (may_have_one(&search->images->image[i]) &&
+		    !elf_image_symbol(&search->images->image[i], hook_table[HI_FN_MALLOC].symbol,
+				      &address, NULL) &&
+		    address != search->allocators.allocator[0].malloc)
+			return true;
+	return false;
+}
+
+int allocators_find_more(const struct elf_images *images, const bool *is_new,
+			 const struct memory *memory, struct allocators *allocators)
+{
+	struct search search = {
+		.images = images, .allocators = *allocators, .room = ELF_SYMBOLS_BYTES_MAX};
+	int err = 0;
+
+	for (size_t i = 0; i < images->count; i++)
+		if (is_new[i] && may_have_one(&images->image[i]))
+			look_into(&search, &images->image[i]);
+	/* reading all relocations takes milliseconds */
+	if (has_several(&search))
+		err = find_bound(&search, memory);
+	if (!err)
+		*allocators = search.allocators;
+	return err;
 }
 
 int allocators_find(const struct elf_images *images, const struct memory *memory,
@@ -214,12 +260,9 @@ int allocators_find(const struct elf_images *images, const struct memory *memory
 	struct search search = {.images = images, .room = ELF_SYMBOLS_BYTES_MAX};
 	int err = find_first(&search);
 
-	for (size_t i = 0; i < images->count && !err; i++) {
-		const struct elf_image *image = &images->image[i];
-
-		if (!image->is_vdso && !image->is_loader && !is_ours(image))
-			look_into(&search, image);
-	}
+	for (size_t i = 0; i < images->count && !err; i++)
+		if (may_have_one(&images->image[i]))
+			look_into(&search, &images->image[i]);
 	if (!err)
 		err = find_bound(&search, memory);
 	if (!err)

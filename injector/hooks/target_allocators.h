@@ -48,6 +48,12 @@ static inline remote_addr hook_original(const struct allocators *allocators, uns
 /* -ENOENT: there is no malloc. Other errors are those of slots_find. */
 must_check int allocators_find(const struct elf_images *images, const struct memory *memory,
 			       struct allocators *out_allocators);
+/*
+ * Adds those of objects that have come since: is_new, by their number. The images of the others
+ * are not looked at.
+ */
+must_check int allocators_find_more(const struct elf_images *images, const bool *is_new,
+				    const struct memory *memory, struct allocators *allocators);
 /* Fills in allocators->new_handler, if it can be determined. */
 void allocators_find_new_handler(const struct elf_images *images, const struct memory *memory,
 				 struct allocators *allocators);

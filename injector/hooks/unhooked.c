@@ -8,17 +8,23 @@
 #include "hook_table.h"
 #include "plain_text.h"
 
-static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol,
-		enum hi_unhooked how)
+static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol)
 {
-	struct unhooked found = {.how = how, .is_main = allocator->image->is_main};
+	static const enum hi_unhooked how[] = {[ALLOCATOR_BY_SLOTS] = HI_UNHOOKED_DIRECT,
+					       [ALLOCATOR_DIRECT] = HI_UNHOOKED_DIRECT,
+					       [ALLOCATOR_PREFIXED] = HI_UNHOOKED_PREFIXED,
+					       [ALLOCATOR_BOUND] = HI_UNHOOKED_BOUND,
+					       [ALLOCATOR_APART] = HI_UNHOOKED_NAMESPACE};
+	struct unhooked found = {.how = how[allocator->reach],
+				 .is_main = allocator->image->is_main};
 	char name[2 * HI_ALLOCATOR_NAME_MAX];
 
 	snprintf(name, sizeof(name), "%s%s", allocator->prefix, symbol);
 	plain_text_copy(found.function, sizeof(found.function), name);
 	plain_text_copy(found.path, sizeof(found.path), allocator->image->path);
 	for (size_t i = 0; i < list->count; i++)
-		if (list->unhooked[i].how == how && strcmp(list->unhooked[i].path, found.path) == 0)
+		if (list->unhooked[i].how == found.how &&
+		    strcmp(list->unhooked[i].path, found.path) == 0)
 			return;
 	if (list->count < UNHOOKED_MAX)
 		list->unhooked[list->count++] = found;
@@ -36,11 +42,6 @@ static bool is_seen(const struct entries *entries, unsigned hook)
 void unhooked_find(const struct allocators *allocators, const struct entries *entries,
 		   struct unhooked_list *out_list)
 {
-	static const enum hi_unhooked how[] = {[ALLOCATOR_BY_SLOTS] = HI_UNHOOKED_DIRECT,
-					       [ALLOCATOR_DIRECT] = HI_UNHOOKED_DIRECT,
-					       [ALLOCATOR_PREFIXED] = HI_UNHOOKED_PREFIXED,
-					       [ALLOCATOR_BOUND] = HI_UNHOOKED_BOUND};
-
 	*out_list = (struct unhooked_list){0};
 	for (size_t i = 0; i < allocators->count; i++) {
 		const struct allocator *allocator = &allocators->allocator[i];
@@ -48,25 +49,31 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 		if (!i && !allocator->image->is_main)
 			continue;
 		if (!allocator->original[HI_FN_MALLOC])
-			add(out_list, allocator, hook_table[HI_FN_MALLOC].symbol,
-			    how[allocator->reach]);
+			add(out_list, allocator, hook_table[HI_FN_MALLOC].symbol);
 		if (allocator->hides_operators)
-			add(out_list, allocator, "operator new", how[allocator->reach]);
+			add(out_list, allocator, "operator new");
 		for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 			if (allocator->original[function] &&
 			    hook_table[function].gate != GATE_FREE &&
 			    !is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + function))
-				add(out_list, allocator, hook_table[function].symbol,
-				    how[allocator->reach]);
+				add(out_list, allocator,
+				    hook_name_after(allocator->prefix, function));
 	}
+}
+
+void unhooked_add(const struct allocators *allocators, size_t first, struct unhooked_list *list)
+{
+	for (size_t i = first; i < allocators->count; i++)
+		add(list, &allocators->allocator[i], hook_table[HI_FN_MALLOC].symbol);
 }
 
 /* Explains why the allocations are not seen; empty if the function's name shows it. */
 static const char *whose_calls(enum hi_unhooked how)
 {
-	return how == HI_UNHOOKED_DIRECT  ? " (by direct calls)"
-	       : how == HI_UNHOOKED_BOUND ? " (by objects that are bound to it)"
-					  : "";
+	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
+	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
+	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
+					      : "";
 }
 
 char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size)

@@ -26,6 +26,8 @@ struct unhooked_list {
 /* entries: the functions that are hooked at their entry, after nesting_find. */
 void unhooked_find(const struct allocators *allocators, const struct entries *entries,
 		   struct unhooked_list *out_list);
+/* Adds those from number `first` on, none of which is hooked. Those that are in the list stay. */
+void unhooked_add(const struct allocators *allocators, size_t first, struct unhooked_list *list);
 /*
  * "je_malloc in the program itself", "malloc in /opt/lib/libx.so and je_malloc in ..." Returns
  * text.

@@ -99,14 +99,14 @@ static void print_function(FILE *stream, const struct preflight_allocator *alloc
 	const struct preflight_function *function = &allocator->function[number];
 
 	fprintf(stream, "    %016llx  %s%s: ", (unsigned long long)function->address,
-		allocator->prefix, hook_table[number].symbol);
+		allocator->prefix, hook_name_after(allocator->prefix, number));
 	switch (function->way) {
 	case PREFLIGHT_WAY_ENTRY:
 		fprintf(stream, "at its entry%s\n", relays[function->by]);
 		break;
 	case PREFLIGHT_WAY_COVERED:
 		fprintf(stream, "as %s%s, which it is or jumps to\n", allocator->prefix,
-			hook_table[function->covered_by].symbol);
+			hook_name_after(allocator->prefix, function->covered_by));
 		break;
 	case PREFLIGHT_WAY_INSIDE:
 		fprintf(stream, "in the function that it calls; %s\n",
@@ -201,7 +201,8 @@ static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 {
 	static const char *const how_names[] = {[HI_UNHOOKED_PREFIXED] = "prefixed",
 						[HI_UNHOOKED_DIRECT] = "direct",
-						[HI_UNHOOKED_BOUND] = "bound"};
+						[HI_UNHOOKED_BOUND] = "bound",
+						[HI_UNHOOKED_NAMESPACE] = "namespace"};
 
 	fputs(",\"unhooked\":[", stream);
 	for (size_t i = 0; i < list->count; i++) {
@@ -231,7 +232,8 @@ static void print_functions(FILE *stream, const struct preflight_allocator *allo
 		if (!function->address)
 			continue;
 		fprintf(stream, "%s{\"name\":\"%s%s\",\"hooked\":\"%s\"", separator,
-			allocator->prefix, hook_table[number].symbol, ways[function->way]);
+			allocator->prefix, hook_name_after(allocator->prefix, number),
+			ways[function->way]);
 		print_text_member(stream, "obstacle",
 				  function->obstacle ? obstacle_texts[function->obstacle] : "");
 		fputc('}', stream);

@@ -280,7 +280,7 @@ static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
 	return pump->interval << (interval_shift <= HI_INTERVAL_SHIFT_MAX ? interval_shift : 0);
 }
 
-static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
+static int send_alloc(struct pump *pump, const struct hi_record_alloc *from, bool is_sure)
 {
 	struct hi_stream_alloc alloc = {
 		.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, from->stack_end,
@@ -293,6 +293,7 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from)
 		.interval = interval_of(pump, from->interval_shift),
 		.slack = from->slack,
 	};
+	alloc.record.flags |= is_sure ? 0 : HI_STREAM_UNSURE;
 	int err = thread_number(pump, &from->header, &alloc.thread);
 	if (err)
 		return err;
@@ -351,6 +352,28 @@ static inline int stack_number(struct pump *pump, uint32_t id, uint32_t *out_num
 	return *out_number ? 0 : new_stack_number(pump, id, out_number);
 }
 
+/* What a stack's addresses mean is not known: the record carries them itself. */
+static int send_unsure(struct pump *pump, const struct hi_record_known *from)
+{
+	struct {
+		struct hi_record_alloc alloc;
+		uint64_t frame[HI_FRAMES_MAX];
+	} record = {.alloc = {.header = from->header,
+			      .address = from->address,
+			      .bytes = from->bytes,
+			      .stack_end = HI_END_BAD_FRAME,
+			      .function = from->function,
+			      .slack = from->slack,
+			      .interval_shift = from->interval_shift}};
+	struct hi_stream_stack stack;
+	if (from->stack < pump->stacks_size / HI_STACK_UNIT &&
+	    stack_copy(pump, from->stack, &stack, record.frame)) {
+		record.alloc.frame_count = (uint16_t)stack.frame_count;
+		record.alloc.stack_end = stack.record.flags;
+	}
+	return send_alloc(pump, &record.alloc, false);
+}
+
 static int send_known(struct pump *pump, const struct hi_record_known *from)
 {
 	struct hi_stream_alloc alloc = {
@@ -387,13 +410,31 @@ static int send_unfree(struct pump *pump, const struct hi_record_free *from)
 				      sizeof(record));
 }
 
+/* pump_reach, and what was collected before it changes what the stream has */
+static inline int reach(struct pump *pump, uint16_t loads, bool *out_is_sure)
+{
+	*out_is_sure = true;
+	if (!pump->loads || (loads == (uint16_t)pump->loads && !pump->are_blurred))
+		return 0;
+	const int err = events_out_close(&pump->events, pump->out);
+	return err ? err : pump_reach(pump, loads, out_is_sure);
+}
+
 static int send(struct pump *pump, const union ring_record *record)
 {
+	const bool is_known = record->header.type_busy == HI_RECORD_KNOWN;
+	bool is_sure;
+	int err;
 	switch (record->header.type_busy) {
 	case HI_RECORD_ALLOC:
-		return send_alloc(pump, &record->alloc);
 	case HI_RECORD_KNOWN:
-		return send_known(pump, &record->known);
+		err = reach(pump, is_known ? record->known.loads : record->alloc.loads, &is_sure);
+		if (err)
+			return err;
+		if (!is_known)
+			return send_alloc(pump, &record->alloc, is_sure);
+		return is_sure ? send_known(pump, &record->known)
+			       : send_unsure(pump, &record->known);
 	case HI_RECORD_FREE:
 		return send_free(pump, &record->free);
 	case HI_RECORD_UNFREE:
@@ -426,7 +467,9 @@ int pump_round(struct pump *pump, bool last)
 	pump->is_behind = pump->reader.count && more > 0;
 	if (pump->is_behind)
 		ring_reader_release(&pump->reader);
-	const int closed = events_out_close(&pump->events, pump->out);
+	int closed = events_out_close(&pump->events, pump->out);
+	if (!closed && !pump->is_behind)
+		closed = pump_settle_modules(pump);
 	const int flushed = stream_out_flush(pump->out);
 	if (more < 0)
 		return more;

@@ -71,6 +71,18 @@ struct pump {
 	} * sent;
 	size_t sent_count;
 	uint32_t last_module;
+	/*
+	 * How many objects had been loaded when the modules were read that the stream has; 0 = not
+	 * known. are_blurred: more were loaded while they were read.
+	 */
+	uint64_t loads;
+	bool are_blurred;
+	/* the objects that the stream has to have before the end of the next round */
+	struct pump_objects {
+		const struct elf_images *images; /* NULL: there is nothing to do */
+		uint64_t loads;
+		bool are_blurred;
+	} coming;
 };
 
 must_check int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory,
@@ -99,6 +111,20 @@ must_check int pump_header(struct pump *pump, const struct pump_target *target);
  * gone.
  */
 must_check int pump_modules(struct pump *pump, const struct elf_images *images);
+/*
+ * The same, in the next round: between the records that were made before and those that were made
+ * after the objects were loaded. Records of the time in between are marked, if objects have come
+ * and gone unseen. images must live until that round, or pump_settle_modules. loads: from before
+ * the images were read, 0 = not known; are_blurred: it has changed since.
+ */
+must_check int pump_follow_modules(struct pump *pump, const struct pump_objects *objects);
+/* Writes now what that round has not written, because the output was full. */
+must_check int pump_settle_modules(struct pump *pump);
+/*
+ * Before a record is written that was made when the lowest bits of the number of loaded objects
+ * were `loads`. out_is_sure: the stream has the modules of that moment.
+ */
+must_check int pump_reach(struct pump *pump, uint16_t loads, bool *out_is_sure);
 must_check int pump_maps(struct pump *pump, const struct maps *maps);
 /* Writes THREAD for threads whose name has changed. */
 must_check int pump_threads(struct pump *pump);

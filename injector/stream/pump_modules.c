@@ -57,6 +57,7 @@ static int send_module(struct pump *pump, const struct elf_image *image,
 		file_broker_keep(pump->broker, sent.number, image);
 
 	struct hi_stream_module module = {
+		.record.flags = image->is_pinned ? HI_STREAM_STAYS : 0,
 		.module = sent.number,
 		.build_id_size = (uint32_t)image->build_id_size,
 		.time_ns = pump_now_ns(pump),
@@ -101,6 +102,17 @@ static int send_gone(struct pump *pump, uint32_t number)
 	return stream_out_record(pump->out, HI_STREAM_MODULE_GONE, &gone, sizeof(gone), NULL, 0);
 }
 
+static int send_new(struct pump *pump, const struct elf_images *images)
+{
+	int err = 0;
+	for (size_t i = 0; i < images->count; i++)
+		for (size_t j = 0; j < images->image[i].text_count && !err; j++)
+			if (!sent_find(pump, &images->image[i], &images->image[i].text[j]))
+				err = send_module(pump, &images->image[i],
+						  &images->image[i].text[j]);
+	return err;
+}
+
 int pump_modules(struct pump *pump, const struct elf_images *images)
 {
 	int err = 0;
@@ -115,10 +127,68 @@ int pump_modules(struct pump *pump, const struct elf_images *images)
 		}
 	for (const struct sent_module *unseen; !err && (unseen = sent_unseen(pump));)
 		err = send_gone(pump, unseen->number);
-	for (size_t i = 0; i < images->count; i++)
-		for (size_t j = 0; j < images->image[i].text_count && !err; j++)
-			if (!sent_find(pump, &images->image[i], &images->image[i].text[j]))
-				err = send_module(pump, &images->image[i],
-						  &images->image[i].text[j]);
+	return err ? err : send_new(pump, images);
+}
+
+/* ---- in the order of the records ------------------------------------------------------------- */
+
+int pump_settle_modules(struct pump *pump)
+{
+	const struct pump_objects coming = pump->coming;
+	pump->coming.images = NULL;
+	if (!coming.images)
+		return 0;
+	pump->loads = coming.loads;
+	pump->are_blurred = coming.are_blurred;
+	return pump_modules(pump, coming.images);
+}
+
+int pump_follow_modules(struct pump *pump, const struct pump_objects *objects)
+{
+	const int err = pump_settle_modules(pump);
+	const bool is_known = pump->loads != 0;
+	pump->coming = *objects;
+	if (err || (is_known && objects->loads))
+		return err;
+	return pump_settle_modules(pump);
+}
+
+/* Objects of the list that the stream does not have. */
+static size_t count_new(struct pump *pump, const struct elf_images *images)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < images->count; i++) {
+		const struct elf_image *image = &images->image[i];
+		count += image->link_order >= 0 && image->text_count &&
+			 !sent_find(pump, image, &image->text[0]);
+	}
+	return count;
+}
+
+/*
+ * A record of after the change. If each object that was loaded since is among those that are new,
+ * none has come and gone: then what was unloaded meanwhile may still have records, wherever nothing
+ * new lies.
+ */
+static int turn(struct pump *pump)
+{
+	const uint64_t added = pump->coming.loads - pump->loads;
+	if (count_new(pump, pump->coming.images) != added)
+		return pump_settle_modules(pump);
+	pump->loads = pump->coming.loads;
+	return send_new(pump, pump->coming.images);
+}
+
+int pump_reach(struct pump *pump, uint16_t loads, bool *out_is_sure)
+{
+	int err = 0;
+	*out_is_sure = true;
+	if (!pump->loads)
+		return 0;
+	const int16_t ahead = (int16_t)(loads - (uint16_t)pump->loads);
+	if (ahead > 0 && pump->coming.images && !pump->coming.are_blurred &&
+	    (uint16_t)pump->coming.loads == loads)
+		err = turn(pump);
+	*out_is_sure = (uint16_t)pump->loads == loads && !pump->are_blurred;
 	return err;
 }

@@ -14,11 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct memory memory = {.pid = getpid(), .fd = fuzz_file(data, size)};
 	uint64_t fingerprint, again;
-	remote_addr *dynamic;
-	size_t count;
+	struct link_map_list list;
 
-	if (!link_map_read(&memory, R_DEBUG, &dynamic, &count))
-		free(dynamic);
+	if (!link_map_read(&memory, R_DEBUG, &list)) {
+		FUZZ_CHECK(list.base_count <= list.count);
+		link_map_list_close(&list);
+	}
 	if (!link_map_fingerprint(&memory, R_DEBUG, NULL, &fingerprint))
 		FUZZ_CHECK(!link_map_fingerprint(&memory, R_DEBUG, NULL, &again) &&
 			   fingerprint == again);

@@ -349,6 +349,41 @@ static size_t add_up(const char *text, uint64_t sum[4])
  * Others read estimates, of which each allocation is said to have been counted; we read what was
  * taken and how.
  */
+/* It was sampled in a library that nobody knows, where another one lay later. */
+UNIT_TEST(a_frame_of_no_module_gets_none_from_another)
+{
+	const struct profile_module module = {.lo = LO,
+					      .hi = LO + 0x1000,
+					      .bias = LO,
+					      .number = 1,
+					      .path = (char[]){"/opt/later.so"}};
+	struct profile out, in;
+	uint32_t frame[2], stack, row, index;
+
+	CHECK_EQ(profile_open(&out), 0);
+	out.meta.interval = 1;
+	CHECK_EQ(profile_add_module(&out, &module, &index), 0);
+	CHECK_EQ(profile_frame_at(&out, LO + 17, -1, &frame[0]), 0);
+	CHECK_EQ(profile_frame_at(&out, LO + 33, (int32_t)index, &frame[1]), 0);
+	CHECK_EQ(profile_stack_of(&out, frame, 2, 0, &stack), 0);
+	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row),
+		 0);
+	out.row[row].alloc_count = out.row[row].inuse_count = 1;
+	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
+	char *text = written(&out);
+	CHECK_EQ(read_text(text, strlen(text), &in), 0);
+	const struct profile_frame *none = &in.frame[in.stack[0].frame[0]],
+				   *some = &in.frame[in.stack[0].frame[1]];
+	CHECK_EQ(none->module, -1);
+	CHECK_EQ(none->line_count, 1);
+	CHECK(strncmp(none->line[0].function, "0x", 2) == 0);
+	CHECK_EQ(some->module, 0);
+	CHECK_EQ(some->address, LO + 33);
+	free(text);
+	profile_close(&in);
+	profile_close(&out);
+}
+
 UNIT_TEST(rows_drawn_more_seldom)
 {
 	static const enum sample_type types[] = {INUSE_OBJECTS, INUSE_SPACE, ALLOC_OBJECTS,

@@ -108,4 +108,51 @@ UNIT_TEST(a_stack_that_was_not_told_is_one_unknown_frame)
 	profile_close(&profile);
 }
 
+/* What it is not known where it lay has no name; what stays has. */
+UNIT_TEST(an_unsure_sample_is_in_no_module_that_may_change)
+{
+	const uint64_t site[] = {REPLAYED_LO + 0x10, 0x7000010};
+	struct hi_stream_module stays = {
+		.record = {.type = HI_STREAM_MODULE, .flags = HI_STREAM_STAYS},
+		.module = 2,
+		.lo = 0x7000000,
+		.hi = 0x7001000,
+		.path_size = 4};
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_put(file, &stays, sizeof(stays), "/exe", 4);
+	stream_alloc_ended(file, 0x1000, HI_STREAM_UNSURE, site, 2, 48);
+	stream_alloc_ended(file, 0x2000, 0, site, 2, 48);
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(!profile.meta.damage);
+	CHECK_EQ(profile.stack_count, 2);
+	CHECK_EQ(profile.frame[profile.stack[0].frame[0]].module, -1);
+	CHECK_EQ(profile.frame[profile.stack[0].frame[1]].module, 1);
+	CHECK_EQ(profile.frame[profile.stack[1].frame[0]].module, 0);
+	CHECK_EQ(profile.frame[profile.stack[1].frame[1]].module, 1);
+	profile_close(&profile);
+}
+
+/* A plug-in that is loaded for each request. */
+UNIT_TEST(a_module_that_comes_back_is_the_same_module)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_stack(file, 1, site_a, 2);
+	stream_alloc_on(file, 0x1000, 48, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		stream_module_gone(file, 1 + i);
+		stream_module(file, 2 + i, REPLAYED_LO, REPLAYED_LO + 0x1000, "/opt/plugin.so");
+		stream_alloc_on(file, 0x2000 + 16 * i, 48, 1);
+	}
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(profile.module_count, 2);
+	CHECK_EQ(profile.row_count, 2);
+	profile_close(&profile);
+}
+
 UNIT_MAIN()

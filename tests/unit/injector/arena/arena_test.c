@@ -297,7 +297,7 @@ static void map_into(struct target *target)
 	CHECK_EQ(tracee_worker(map_arena, &(struct errand){.target = target}), 0);
 	memcpy(target->control, target->arena.control, sizeof(*target->control));
 	target->control->payload_base = target->control->arena + target->control->image.offset;
-	CHECK_EQ(arena_fill_state(target->control, &target->victim.memory), 0);
+	CHECK_EQ(arena_fill_state(target->control, &target->victim.memory, 0), 0);
 	CHECK_EQ(arena_gate_entries(target->control, &target->victim.memory, target->entry), 0);
 	target->victim.page->word[CALL] = target->entry[HI_FN_MALLOC];
 	target->victim.page->word[RELEASE] = target->entry[HI_FN_FREE];

@@ -697,14 +697,13 @@ UNIT_TEST(link_map_that_is_nonsense)
 	static struct r_debug debug = {.r_version = 1, .r_state = RT_CONSISTENT};
 	static struct link_map ring;
 	uint64_t fingerprint;
-	remote_addr *dynamic;
-	size_t count;
+	struct link_map_list list;
 
 	debug.r_map = &ring;
 	ring.l_next = &ring;
-	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &dynamic, &count), 0);
-	CHECK(count <= 10000);
-	free(dynamic);
+	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &list), 0);
+	CHECK(list.count <= 10000 && list.base_count == list.count);
+	link_map_list_close(&list);
 	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &fingerprint), 0);
 	debug.r_state = RT_ADD;
 	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &fingerprint),
@@ -713,7 +712,7 @@ UNIT_TEST(link_map_that_is_nonsense)
 	ring.l_next = (struct link_map *)8;
 	CHECK_EQ(link_map_fingerprint(&own.memory, address_of(&debug), NULL, &fingerprint),
 		 -EFAULT);
-	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &dynamic, &count), -EFAULT);
+	CHECK_EQ(link_map_read(&own.memory, address_of(&debug), &list), -EFAULT);
 	CHECK_EQ(link_map_fingerprint(&own.memory, 8, NULL, &fingerprint), -EFAULT);
 	own_close(&own);
 }

@@ -136,4 +136,16 @@ UNIT_TEST(numbers_in_recorded_streams_keep_their_meaning)
 		CHECK(strcmp(ids[i], recorded[i]) == 0);
 }
 
+/* tc_new and mi_new, not mi__Znwm. */
+UNIT_TEST(operators_have_other_names_after_a_prefix)
+{
+	CHECK_STR(hook_name_after("mi_", HI_FN_NEW), "new");
+	CHECK_STR(hook_name_after("mi_", HI_FN_MALLOC), "malloc");
+	CHECK_STR(hook_name_after("", HI_FN_NEW), "_Znwm");
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		CHECK_EQ(hook_prefixed_function_of(
+				 hook_name_after("mi_", (enum hi_function)function)),
+			 function);
+}
+
 UNIT_MAIN()

@@ -146,4 +146,19 @@ UNIT_TEST(descriptions_fit)
 	CHECK_STR(unhooked_describe(&(struct unhooked_list){0}, text, sizeof(text)), "");
 }
 
+UNIT_TEST(what_has_come_since_is_added_once)
+{
+	struct allocators allocators = both();
+	struct unhooked_list list = {0};
+	char text[UNHOOKED_TEXT_MAX];
+
+	allocators.allocator[allocators.count++] =
+		(struct allocator){.image = &libc, .reach = ALLOCATOR_APART};
+	for (int i = 0; i < 2; i++)
+		unhooked_add(&allocators, 2, &list);
+	CHECK_EQ(list.count, 1);
+	CHECK_STR(unhooked_describe(&list, text, sizeof(text)),
+		  "malloc in /lib/libc.so.6 (the one of another namespace, made by dlmopen)");
+}
+
 UNIT_MAIN()

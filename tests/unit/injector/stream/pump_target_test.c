@@ -137,6 +137,136 @@ UNIT_TEST(all_texts_of_an_object_carry_one_number_and_go_with_it)
 	finish();
 }
 
+/* A sample of when so many objects had been loaded, by a stack that is known. */
+static void put_loaded(uint16_t loads)
+{
+	uint64_t record[2 * HI_RING_UNIT / 8] = {0};
+	struct hi_record_known known = {.address = 0x5000 + 16u * loads,
+					.bytes = 48,
+					.stack = put_stack(128, 2),
+					.loads = loads,
+					.function = HI_FN_MALLOC};
+	put_header(&known.header, sizeof(record), HI_RECORD_KNOWN);
+	memcpy(record, &known, sizeof(known));
+	put(record, sizeof(record));
+}
+
+/* A pump whose stream has one library, the fifth that was loaded; another one comes after it. */
+struct replaced {
+	struct elf_text text[2][2];
+	struct elf_image image[2];
+	struct elf_images before, after;
+};
+
+static void prepare_replaced(struct replaced *of)
+{
+	prepare();
+	of->image[0] = invent("/lib/a", of->text[0], 0x1000000, 1);
+	of->image[1] = invent("/lib/bb", of->text[1], 0x1000000, 1);
+	of->before = (struct elf_images){.image = &of->image[0], .count = 1};
+	of->after = (struct elf_images){.image = &of->image[1], .count = 1};
+	CHECK_EQ(pump_follow_modules(&pump, &(struct pump_objects){&of->before, 5, false}), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 1);
+	expect_nothing();
+	put_loaded(5);
+	round_once();
+	expect(HI_STREAM_THREAD);
+	expect(HI_STREAM_STACK);
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	expect_nothing();
+}
+
+static void follow(const struct elf_images *images, uint64_t loads, bool are_blurred)
+{
+	CHECK_EQ(pump_follow_modules(&pump, &(struct pump_objects){images, loads, are_blurred}), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	expect_nothing();
+}
+
+UNIT_TEST(a_library_comes_between_the_samples_of_before_and_after)
+{
+	struct replaced of;
+	prepare_replaced(&of);
+	put_loaded(5);
+	put_loaded(6);
+	follow(&of.after, 6, false);
+	round_once();
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 2);
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	expect_nothing();
+	finish();
+}
+
+UNIT_TEST(a_library_that_goes_goes_after_its_last_samples)
+{
+	const struct elf_images none = {.count = 0};
+	struct replaced of;
+	prepare_replaced(&of);
+	put_loaded(5);
+	follow(&none, 5, false);
+	round_once();
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	expect_nothing();
+	finish();
+}
+
+/* Another one came and went in between: where it lay, and whether the first was still there. */
+UNIT_TEST(samples_of_what_nobody_saw_are_marked)
+{
+	struct replaced of;
+	prepare_replaced(&of);
+	put_loaded(5);
+	put_loaded(6);
+	put_loaded(7);
+	follow(&of.after, 7, false);
+	round_once();
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	const union stream_any *got = expect(HI_STREAM_ALLOC);
+	CHECK_EQ(got->alloc.record.flags & HI_STREAM_UNSURE, HI_STREAM_UNSURE);
+	CHECK_EQ(got->alloc.stack, 0);
+	CHECK_EQ(got->alloc.frame_count, 2);
+	CHECK_EQ(got->alloc.address, 0x5000 + 16 * 6);
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 2);
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	expect_nothing();
+	/* a straggler, and what was loaded since */
+	put_loaded(6);
+	put_loaded(8);
+	round_once();
+	CHECK(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE);
+	CHECK(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE);
+	expect_nothing();
+	finish();
+}
+
+UNIT_TEST(a_list_that_changed_while_it_was_read_is_not_believed)
+{
+	struct replaced of;
+	prepare_replaced(&of);
+	put_loaded(6);
+	follow(&of.after, 6, true);
+	round_once();
+	CHECK(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE);
+	CHECK_EQ(expect(HI_STREAM_MODULE_GONE)->gone.module, 1);
+	CHECK_EQ(expect(HI_STREAM_MODULE)->module.module, 2);
+	expect_nothing();
+	put_loaded(6);
+	round_once();
+	CHECK(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE);
+	follow(&of.after, 6, false);
+	round_once();
+	put_loaded(6);
+	round_once();
+	CHECK(!(expect(HI_STREAM_ALLOC)->alloc.record.flags & HI_STREAM_UNSURE));
+	expect_nothing();
+	finish();
+}
+
 /*
  * MODULE_GONE takes the whole object from the reader: what of it is still mapped must be told anew.
  */
