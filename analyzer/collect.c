@@ -29,9 +29,7 @@
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "input.h"
-#include "judgement.h"
 #include "leaks.h"
-#include "packed_allocators.h"
 #include "pprof.h"
 #include "render_answer.h"
 #include "replay.h"
@@ -52,8 +50,6 @@ struct collector {
 	size_t named_frames; /* names of the frames before this one were looked up */
 	pid_t writer;        /* process that writes the last dump; 0 = it has ended */
 	uint64_t live_bytes, live_objects;
-	/* has searched for allocators that only a packed symbol table names */
-	bool has_looked;
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
 	/* the answer so far, and when to look for it again */
 	uint64_t answer_due_ns;
@@ -413,18 +409,6 @@ static int ask_for_files(int ask_fd, int out_fd[2])
 	return 0;
 }
 
-/* Runs once per session, because the profile keeps what it finds. */
-static int look_for_allocators(struct collector *collector, struct profile *profile)
-{
-	const bool has_looked = collector->has_looked;
-
-	collector->has_looked = true;
-	if (has_looked || packed_allocators_find(profile, collector->outputs->ask_fd) ||
-	    !profile->meta.unhooked)
-		return 0;
-	return judgement_make(profile);
-}
-
 static void on_dump(void *context, struct profile *profile)
 {
 	struct collector *collector = context;
@@ -435,7 +419,6 @@ static void on_dump(void *context, struct profile *profile)
 		return;
 	reap_writer(collector, 0);
 	look_up_names(collector, profile);
-	(void)look_for_allocators(collector, profile);
 	const int err = ask_for_files(ask_fd, fd);
 	if (err)
 		report_done(collector, err);
@@ -466,8 +449,6 @@ static int collect(const struct hi_analyzer_outputs *outputs, struct input *inpu
 			profile->meta.damage ? profile->meta.damage : "");
 	if (err)
 		return err;
-	if (look_for_allocators(&collector, profile))
-		return -ENOMEM;
 	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
 		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject "
 					     "report may find more\n");

@@ -2,10 +2,8 @@
 /*
  * hi_allocator_names.h - names of the functions of an allocator that was built to coexist with
  * malloc. No import leads to such an allocator.
- *
- * Header-only, so that injector and analyzer can share it without sharing objects. The injector
- * reads the symbol tables of the target's files. The analyzer, which has no privilege, reads the
- * compressed ones (.gnu_debugdata).
+ * The injector finds them in the symbol tables of the target's files, and of the debug files of
+ * those that are stripped.
  */
 #ifndef HI_ALLOCATOR_NAMES_H
 #define HI_ALLOCATOR_NAMES_H

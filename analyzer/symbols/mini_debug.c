@@ -3,41 +3,33 @@
 #include "mini_debug.h"
 
 #include <errno.h>
-#include <lzma.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "hi_debug_files.h"
 #include "objfile.h"
 
-/*
- * The largest ones in a distribution are some hundred kB, and their decoders need 9 MB at most. A
- * file that claims more is rejected.
- */
-#define DECODER_MAX (64u << 20)
 #define SIZE_FIRST (256u << 10)
-#define SIZE_MAX_UNPACKED (64u << 20)
 
 /* Unpacks into a buffer that is doubled until it is large enough. */
 static int unpack(const Elf_Data *packed, uint8_t **out_bytes, size_t *out_size)
 {
-	for (size_t size = SIZE_FIRST; size <= SIZE_MAX_UNPACKED; size *= 2) {
-		uint64_t memory_max = DECODER_MAX;
-		size_t in_at = 0, out_at = 0;
-		uint8_t *bytes = malloc(size);
+	for (size_t room = SIZE_FIRST; room <= HI_MINI_DEBUG_SIZE_MAX; room *= 2) {
+		uint8_t *bytes = malloc(room);
+		size_t size = room;
 
 		if (!bytes)
 			return -ENOMEM;
-		const lzma_ret result =
-			lzma_stream_buffer_decode(&memory_max, 0, NULL, packed->d_buf, &in_at,
-						  packed->d_size, bytes, &out_at, size);
-		if (result == LZMA_OK) {
+		const int err =
+			hi_mini_debug_unpack(packed->d_buf, packed->d_size, NULL, bytes, &size);
+		if (!err) {
 			*out_bytes = bytes;
-			*out_size = out_at;
+			*out_size = size;
 			return 0;
 		}
 		free(bytes);
-		if (result != LZMA_BUF_ERROR)
-			return result == LZMA_MEM_ERROR ? -ENOMEM : -ENOENT;
+		if (err != -ENOBUFS)
+			return err;
 	}
 	return -ENOENT;
 }

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "debuginfod.h"
+#include "hi_debug_files.h"
 #include "vdso.h"
 
 /* What a candidate file must match. */
@@ -93,20 +93,6 @@ const uint8_t *objfile_build_id(Elf *elf, size_t *out_size)
 	return NULL;
 }
 
-static bool crc_matches(int fd, uint32_t wanted)
-{
-	static unsigned char chunk[1 << 16];
-	uLong crc = crc32(0, NULL, 0);
-	off_t at = 0;
-	ssize_t size;
-
-	while ((size = pread(fd, chunk, sizeof(chunk), at)) > 0) {
-		crc = crc32(crc, chunk, (uInt)size);
-		at += size;
-	}
-	return size == 0 && crc == wanted;
-}
-
 static bool is_wanted(const struct objfile *file, const struct stat *status,
 		      const struct identity *wanted)
 {
@@ -120,7 +106,7 @@ static bool is_wanted(const struct objfile *file, const struct stat *status,
 	if (wanted->is_trusted)
 		return true;
 	if (wanted->crc)
-		return crc_matches(file->fd, *wanted->crc);
+		return hi_debug_crc_matches(file->fd, *wanted->crc, UINT64_MAX);
 	if (wanted->build_id_size)
 		return false;
 	return wanted->inode == 0 || wanted->inode == status->st_ino;
@@ -282,20 +268,12 @@ int objfile_check(const struct profile_module *module, const char *binary)
 	return is_other ? -ESTALE : 0;
 }
 
-/* .gnu_debuglink: a file name, padded to 4, then the CRC of that file. */
 static const char *debug_link(Elf *elf, uint32_t *out_crc)
 {
 	Elf_Scn *section = objfile_section(elf, SHT_NULL, ".gnu_debuglink");
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 
-	if (!data || !data->d_buf || data->d_size < 8)
-		return NULL;
-	const char *name = data->d_buf;
-	const size_t crc_at = (strnlen(name, data->d_size) + 4) & ~(size_t)3;
-	if (crc_at + sizeof(*out_crc) > data->d_size)
-		return NULL;
-	memcpy(out_crc, name + crc_at, sizeof(*out_crc));
-	return name;
+	return data ? hi_debug_link(data->d_buf, data->d_size, out_crc) : NULL;
 }
 
 int objfile_open_debug(const struct file_source *source, const struct profile_module *module,

@@ -67,7 +67,7 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd,
 					     .pprof_fd = sink->outputs.pprof_fd,
 					     .names_live = names_live};
-	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.reader),
+	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.roots.reader),
 				   &files);
 	if (!err)
 		err = file_service_open(&sink->service, sink->analyzer.ask_fd, &sink->broker,
@@ -104,7 +104,7 @@ void sink_describe(const struct sink *sink)
 		return;
 	fprintf(stderr, "heapinject: the analyzer is process %d, %s %u, without capabilities, %s\n",
 		(int)sink->analyzer.pid, sandbox->is_user ? "user" : "could not become user",
-		(unsigned)identity_to_run_as(sink->broker.reader).uid,
+		(unsigned)identity_to_run_as(sink->broker.roots.reader).uid,
 		sandbox->has_filter
 			? "its system calls filtered"
 			: "its system calls not filtered: the kernel or this build cannot");

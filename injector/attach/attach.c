@@ -14,6 +14,7 @@
 
 #include "attach_entries.h"
 #include "detach.h"
+#include "elf_debug.h"
 #include "journal.h"
 #include "load_count.h"
 #include "recover.h"
@@ -52,6 +53,8 @@ static int prepare(struct attachment *attachment, enum hi_hook hook)
 	int err = attachment_read_images(attachment);
 	if (!err && arena_find(&attachment->maps))
 		err = shed_inherited(attachment);
+	if (!err)
+		elf_debug_find(&attachment->images, attachment->pid, attachment->tid);
 	if (!err)
 		err = allocators_find(&attachment->images, &attachment->memory,
 				      &attachment->allocators);

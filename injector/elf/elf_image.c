@@ -16,13 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arch.h"
+#include "elf_file.h"
 #include "elf_memory_copy.h"
 #include "elf_segment.h"
 #include "hi_wire.h"
 #include "proc_file.h"
-
-#define NOTES_BYTES_MAX (1u << 20)
 
 static uint64_t page_down(uint64_t address)
 {
@@ -45,19 +43,13 @@ void elf_image_close(struct elf_image *image)
 	elf_end(image->elf);
 	if (image->fd >= 0)
 		close(image->fd);
+	if (image->debug.elf) {
+		elf_end(image->debug.elf);
+		close(image->debug.fd);
+	}
 	free(image->memory_copy);
 	free(image->path);
 	free(image->open_path);
-}
-
-static bool is_usable(Elf *elf)
-{
-	GElf_Ehdr header;
-
-	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
-	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header.e_machine == ARCH_ELF_MACHINE &&
-	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
 static struct elf_version version_of(const struct stat *status)
@@ -96,24 +88,6 @@ static int open_regular(const char *path, const struct mapping *where_inode,
 	return fd;
 }
 
-/*
- * libelf allocates room for all sections and all program headers at once, however many the file
- * claims to have. A number that does not fit into the ELF header is stored elsewhere, and no object
- * that can run has so many.
- */
-static bool is_countable(int fd)
-{
-	Elf64_Ehdr header;
-	Elf64_Shdr first;
-
-	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || header.e_phnum == PN_XNUM)
-		return false;
-	if (header.e_shnum || !header.e_shoff || header.e_shoff > INT64_MAX)
-		return true;
-	return pread(fd, &first, sizeof(first), (off_t)header.e_shoff) != sizeof(first) ||
-	       first.sh_size < SHN_LORESERVE;
-}
-
 static int open_file(const struct elf_image_source *source, const struct mapping *mapping,
 		     struct elf_image *image)
 {
@@ -139,11 +113,8 @@ static int open_file(const struct elf_image_source *source, const struct mapping
 	}
 	image->open_path = path;
 	image->fd = fd;
-	if (!is_countable(fd))
-		return -ENOEXEC;
-	/* ELF_C_READ, not mmap: a mapped file that shrinks would raise SIGBUS. */
-	image->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return is_usable(image->elf) ? 0 : -ENOEXEC;
+	image->elf = elf_file_open(fd);
+	return image->elf ? 0 : -ENOEXEC;
 }
 
 static int open_memory(const struct elf_image_source *source, const struct mapping *mapping,
@@ -158,7 +129,7 @@ static int open_memory(const struct elf_image_source *source, const struct mappi
 	*source->copy_room -= size;
 	image->open_path = strdup("");
 	image->elf = elf_memory(image->memory_copy, size);
-	return is_usable(image->elf) ? 0 : -ENOEXEC;
+	return elf_file_is_usable(image->elf) ? 0 : -ENOEXEC;
 }
 
 /* ---- one image ------------------------------------------------------------------------------- */
@@ -246,42 +217,6 @@ static int take_mappings(const struct elf_image_source *source, size_t first,
 	return err;
 }
 
-/* Takes the build-id from the notes of one segment. */
-static bool take_build_id(struct elf_image *image, Elf_Data *notes)
-{
-	size_t name, description;
-	GElf_Nhdr note;
-
-	for (size_t at = 0; notes && (at = gelf_getnote(notes, at, &note, &name, &description));) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) ||
-		    note.n_descsz > BUILD_ID_MAX ||
-		    memcmp((const char *)notes->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) !=
-			    0)
-			continue;
-		memcpy(image->build_id, (const char *)notes->d_buf + description, note.n_descsz);
-		image->build_id_size = note.n_descsz;
-		return true;
-	}
-	return false;
-}
-
-static void read_build_id(struct elf_image *image)
-{
-	uint64_t room = NOTES_BYTES_MAX; /* of all segments together */
-	GElf_Phdr segment;
-
-	for (size_t nth = 0; elf_segment_next(image->elf, PT_NOTE, &nth, &segment);) {
-		if (segment.p_filesz > room)
-			continue;
-		room -= segment.p_filesz;
-		if (take_build_id(image, elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset,
-							      segment.p_filesz,
-							      segment.p_align == 8 ? ELF_T_NHDR8
-										   : ELF_T_NHDR)))
-			return;
-	}
-}
-
 /* Where it lies. */
 static int place(const struct elf_image_source *source, size_t first, struct elf_image *image)
 {
@@ -314,7 +249,10 @@ int elf_image_open(const struct elf_image_source *source, size_t first, struct e
 	err = place(source, first, image);
 	if (err)
 		return err;
-	read_build_id(image);
+	const struct build_id id = elf_file_build_id(image->elf);
+
+	memcpy(image->build_id, id.bytes, id.size);
+	image->build_id_size = id.size;
 	err = elf_dynamic_open(image->elf, image->memory_copy ? image->bias : 0, &image->dynamic);
 	return err == -ENOENT ? 0 : err;
 }

@@ -9,9 +9,8 @@
 #include <gelf.h>
 
 #include "elf_dynamic.h"
+#include "elf_file.h"
 #include "procfs.h"
-
-#define BUILD_ID_MAX 32
 
 struct elf_text {
 	remote_addr lo, hi; /* an executable mapping of the object */
@@ -22,6 +21,14 @@ struct elf_text {
 struct elf_version {
 	uint64_t size;
 	int64_t changed_s, changed_ns; /* ctime */
+};
+
+/* Symbols of a stripped object that are not in its file's own tables. */
+struct elf_debug {
+	Elf *elf; /* NULL = none */
+	int fd;
+	/* of mini debug information, which lacks weak functions */
+	bool is_partial;
 };
 
 struct elf_image {
@@ -49,6 +56,8 @@ struct elf_image {
 	int fd;
 	/* for images read from memory; their data is as the program has it, relocated */
 	void *memory_copy;
+	struct elf_debug debug; /* of elf_debug_find */
+	bool debug_is_sought;
 	struct elf_dynamic *dynamic; /* symbols and relocations; NULL if it has none */
 	/*
 	 * only while images are read: the image of the previous reading whose file this one uses;

@@ -7,8 +7,9 @@
  *   load_count.h       how many it has loaded so far
  *   elf_dynamic.h      the dynamic section, of memory or of a file
  *   elf_symbols.h      all functions by name, also those that are not exported
- *   elf_segment.h      the bytes of a segment; elf_section.h: a section by its name
- *   glibc_version.h    which glibc release it is
+ *   elf_debug.h        the symbols of those that were stripped, from elsewhere; elf_unpack.h:
+ * packed ones elf_file.h         opens a file; its build-id elf_segment.h      the bytes of a
+ * segment; elf_section.h: a section by its name glibc_version.h    which glibc release it is
  *
  * Uses target/ and libelf. Opens files by way of the target's own mappings, so that they are the
  * files that the target runs, in any mount namespace.

@@ -52,15 +52,15 @@ static void search_exported(const struct search *search)
  * Returns the section with one terminating byte added; the caller frees it. NULL: too large, or
  * incomplete.
  */
-static char *read_section(const struct search *search, const GElf_Shdr *section)
+static char *read_section(const struct search *search, int fd, const GElf_Shdr *section)
 {
 	const size_t size = section->sh_size;
 	char *bytes = section->sh_size <= *search->room ? malloc(size + 1) : NULL;
 	size_t done = 0;
 
 	while (bytes && done < size) {
-		const ssize_t got = pread(search->image->fd, bytes + done, size - done,
-					  (off_t)(section->sh_offset + done));
+		const ssize_t got =
+			pread(fd, bytes + done, size - done, (off_t)(section->sh_offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -77,36 +77,48 @@ static char *read_section(const struct search *search, const GElf_Shdr *section)
 	return bytes;
 }
 
-static void search_table(const struct search *search, const GElf_Shdr *table,
+/* What another file says of a function counts only if there is code. */
+static bool is_in_code(const struct elf_image *image, uint64_t address)
+{
+	for (size_t i = 0; i < image->text_count; i++)
+		if (image->bias + address >= image->text[i].lo &&
+		    image->bias + address < image->text[i].hi)
+			return true;
+	return false;
+}
+
+static void search_table(const struct search *search, int fd, const GElf_Shdr *table,
 			 const GElf_Shdr *strings)
 {
-	char *symbols = read_section(search, table),
-	     *names = symbols ? read_section(search, strings) : NULL;
+	char *symbols = read_section(search, fd, table),
+	     *names = symbols ? read_section(search, fd, strings) : NULL;
+	const bool is_own = fd == search->image->fd;
 
 	for (size_t at = 0; names && at + sizeof(Elf64_Sym) <= table->sh_size;
 	     at += sizeof(Elf64_Sym)) {
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, symbols + at, sizeof(symbol));
-		if (symbol.st_name < strings->sh_size)
+		if (symbol.st_name < strings->sh_size &&
+		    (is_own || is_in_code(search->image, symbol.st_value)))
 			look_at(search, names + symbol.st_name, &symbol, false);
 	}
 	free(symbols);
 	free(names);
 }
 
-static void search_all(const struct search *search)
+static void search_all(const struct search *search, Elf *elf, int fd)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr table, strings;
 
-	while (search->image->fd >= 0 && (section = elf_nextscn(search->image->elf, section))) {
+	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &table) || table.sh_type != SHT_SYMTAB)
 			continue;
-		Elf_Scn *linked = elf_getscn(search->image->elf, table.sh_link);
+		Elf_Scn *linked = elf_getscn(elf, table.sh_link);
 
 		if (linked && gelf_getshdr(linked, &strings) && strings.sh_type == SHT_STRTAB)
-			search_table(search, &table, &strings);
+			search_table(search, fd, &table, &strings);
 		return;
 	}
 }
@@ -117,5 +129,8 @@ void elf_symbols_visit(const struct elf_image *image, size_t *room, elf_function
 	const struct search search = {image, room, visit, context};
 
 	search_exported(&search);
-	search_all(&search);
+	if (image->debug.elf)
+		search_all(&search, image->debug.elf, image->debug.fd);
+	else if (image->fd >= 0)
+		search_all(&search, image->elf, image->fd);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * elf_symbols.h - all functions that an ELF object defines, by name: those of .dynsym, which the
- * dynamic linker sees, and those of .symtab, if the file was not stripped.
+ * dynamic linker sees, and those of .symtab: of the file or, if that was stripped, of what
+ * elf_debug_find has found for it.
  *
  * Files are chosen by the target and are read within bounds. Names of .symtab are read through the
  * file's descriptor into memory of the injector's own, and freed afterwards: through libelf they

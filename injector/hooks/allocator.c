@@ -29,11 +29,26 @@ static const char *const marks[MARK_COUNT] = {
 	[MARK_MUSL] = "__optreset",          [MARK_MUSL_SAME] = "default_malloc",
 };
 
+/* Names of glibc's own that are not weak, as mini debug information has no weak ones. */
+static const struct {
+	const char *name;
+	enum hi_function function;
+} glibc_names[] = {
+	{"__libc_calloc", HI_FN_CALLOC},
+	{"__libc_memalign", HI_FN_MEMALIGN},
+	{"__libc_valloc", HI_FN_VALLOC},
+	{"__libc_pvalloc", HI_FN_PVALLOC},
+	{"__libc_reallocarray", HI_FN_REALLOCARRAY},
+	{"__posix_memalign", HI_FN_POSIX_MEMALIGN},
+};
+#define GLIBC_NAMES (sizeof(glibc_names) / sizeof(glibc_names[0]))
+
 struct reader {
 	struct allocator *allocator;
 	size_t prefix_length;
 	enum rank rank[HI_FUNCTION_COUNT];
 	remote_addr mark[MARK_COUNT];
+	remote_addr glibc[GLIBC_NAMES];
 	remote_addr usable_size;
 };
 
@@ -65,6 +80,9 @@ static void look_at(void *context, const struct elf_function *function)
 	for (unsigned mark = 0; mark < MARK_COUNT; mark++)
 		if (name[0] == marks[mark][0] && strcmp(name, marks[mark]) == 0)
 			reader->mark[mark] = function->address;
+	for (size_t i = 0; i < GLIBC_NAMES && name[0] == '_'; i++)
+		if (strcmp(name, glibc_names[i].name) == 0)
+			reader->glibc[i] = function->address;
 	if (reader->prefix_length &&
 	    strncmp(name, reader->allocator->prefix, reader->prefix_length) != 0)
 		return;
@@ -105,6 +123,16 @@ static void drop_local(struct reader *reader)
 		if (reader->rank[function] == RANK_LOCAL &&
 		    reader->rank[HI_FN_MALLOC] != RANK_LOCAL)
 			reader->allocator->original[function] = 0;
+}
+
+/* In a program that is linked statically. */
+static void add_glibc_names(const struct reader *reader)
+{
+	struct allocator *allocator = reader->allocator;
+
+	for (size_t i = 0; i < GLIBC_NAMES; i++)
+		if (!allocator->original[glibc_names[i].function])
+			allocator->original[glibc_names[i].function] = reader->glibc[i];
 }
 
 static enum allocator_family family_of(const struct reader *reader)
@@ -225,6 +253,8 @@ bool allocator_open(const struct elf_image *image, const char *prefix, size_t *r
 	take_exported(&reader);
 	drop_local(&reader);
 	out_allocator->family = family_of(&reader);
+	if (out_allocator->family == ALLOCATOR_GLIBC && image->is_main)
+		add_glibc_names(&reader);
 	drop_operators_of_others(out_allocator);
 	settle_usable_size(out_allocator, reader.usable_size);
 	settle_operators(out_allocator);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "elf_debug.h"
 #include "elf_section.h"
 #include "elf_symbols.h"
 #include "hook_table.h"
@@ -78,13 +79,18 @@ static bool imports(const struct elf_image *image, const char *name)
 	return false;
 }
 
-/* Code that exceptions may pass, which C has not, shows that a program is C++. */
+/*
+ * Code that exceptions may pass, which C has not, shows that a program is C++. The operators beside
+ * a libc's malloc call it.
+ */
 static bool hides_operators(const struct allocator *allocator)
 {
 	const struct elf_image *image = allocator->image;
 	GElf_Shdr header;
 
-	return image->is_main && image->elf && !elf_section_find(image->elf, ".symtab", &header) &&
+	return image->is_main && image->elf && allocator->family != ALLOCATOR_GLIBC &&
+	       allocator->family != ALLOCATOR_MUSL && !allocator->original[HI_FN_NEW] &&
+	       (image->debug.is_partial || !elf_debug_has_symbols(image)) &&
 	       elf_section_find(image->elf, ".gcc_except_table", &header) &&
 	       !imports(image, hook_table[HI_FN_NEW].symbol);
 }

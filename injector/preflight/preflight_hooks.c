@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "elf_debug.h"
 #include "entries_find.h"
 #include "glibc_version.h"
 #include "hook_table.h"
@@ -151,10 +152,33 @@ static int check_maps_of_now(struct subject *subject)
 	return answer;
 }
 
+/* What would tell where its malloc is. */
+static void describe_remedy(const struct subject *subject, char *text, size_t size)
+{
+	char id[2 * BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < subject->images.count; i++) {
+		const struct elf_image *image = &subject->images.image[i];
+
+		if (!image->is_main)
+			continue;
+		for (size_t at = 0; at < image->build_id_size; at++)
+			snprintf(id + 2 * at, 3, "%02x", image->build_id[at]);
+	}
+	if (*id)
+		snprintf(text, size,
+			 "install its debug symbols, run debuginfod-find debuginfo %s, or use a "
+			 "build whose symbol table is not stripped",
+			 id);
+	else
+		snprintf(text, size, "use a build whose symbol table (.symtab) is not stripped");
+}
+
 /* Nothing in the process is known to be malloc. */
 static int refuse_unnamed(struct subject *subject)
 {
 	const int answer = check_maps_of_now(subject);
+	char remedy[sizeof(subject->out->remedy)];
 
 	if (answer)
 		return answer;
@@ -162,8 +186,8 @@ static int refuse_unnamed(struct subject *subject)
 		return refuse(subject, PREFLIGHT_NO_HOOKS,
 			      "use Go's own profiles (runtime/pprof, net/http/pprof)",
 			      "it is a Go program without cgo, and Go's heap is its own");
-	return refuse(subject, PREFLIGHT_NO_HOOKS,
-		      "use a build whose symbol table (.symtab) is not stripped",
+	describe_remedy(subject, remedy, sizeof(remedy));
+	return refuse(subject, PREFLIGHT_NO_HOOKS, remedy,
 		      "no function of its allocator is known: no symbol names its malloc%s",
 		      subject->out->libc == PREFLIGHT_LIBC_STATIC ? ", which is linked statically"
 								  : "");
@@ -271,6 +295,7 @@ int check_hooks(struct subject *subject)
 	if (out->libc != PREFLIGHT_LIBC_STATIC)
 		find_libc(&subject->images, out);
 	out->runtimes = runtimes_find(&subject->images, out->pid, out->tid);
+	elf_debug_find(&subject->images, out->pid, out->tid);
 	err = allocators_find(&subject->images, &subject->memory, &allocators);
 	if (err == -ENOENT)
 		return refuse_unnamed(subject);

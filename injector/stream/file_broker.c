@@ -7,18 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "proc_file.h"
-
 #define MODULES_MAX 65536u /* as many as the analyzer knows */
-#define FILE_BYTES_MAX (16ull << 30)
 
 void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid,
 		      const struct proc_status *status)
@@ -26,12 +21,8 @@ void file_broker_open(struct file_broker *broker, pid_t pid, pid_t tid,
 	*broker = (struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER,
 				       .pid = pid,
 				       .ns_pid = status->ns_pid ? status->ns_pid : pid};
-	broker->owner =
-		(struct identity){.uid = status->uid_effective, .gid = status->gid_effective};
-	broker->reader = identity_for_data_of(broker->owner);
-	broker->own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	broker->target_root =
-		open(proc_path(pid, tid, "root").text, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	broker->owner_uid = status->uid_effective;
+	roots_open(&broker->roots, pid, tid, status);
 }
 
 void file_broker_close(struct file_broker *broker)
@@ -43,12 +34,8 @@ void file_broker_close(struct file_broker *broker)
 	}
 	free(broker->file);
 	free(broker->file_of);
-	if (broker->own_root >= 0)
-		close(broker->own_root);
-	if (broker->target_root >= 0)
-		close(broker->target_root);
-	*broker = (struct file_broker){
-		.lock = PTHREAD_MUTEX_INITIALIZER, .own_root = -1, .target_root = -1};
+	roots_close(&broker->roots);
+	*broker = FILE_BROKER_CLOSED;
 }
 
 /* ---- keeping --------------------------------------------------------------------------------- */
@@ -115,69 +102,27 @@ void file_broker_keep(struct file_broker *broker, uint32_t module, const struct 
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int open_in_root(int root, const char *path, uint64_t flags)
+static int open_place(const struct file_broker *broker, const struct hi_file_request *request,
+		      const char *object_path)
 {
-	const struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
-				     .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	const long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* The found file is examined before it is opened: opening a device may have effects. */
-static int open_found(int found, struct stat *out_status)
-{
-	if (fstat(found, out_status))
-		return -errno;
-	if (!S_ISREG(out_status->st_mode) || out_status->st_size < 0 ||
-	    (uint64_t)out_status->st_size > FILE_BYTES_MAX)
-		return -EACCES;
-	const int fd =
-		open(proc_path_of_fd(found).text, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_path(const struct file_broker *broker, const struct hi_file_request *request,
-		     const char *path)
-{
-	const bool is_perf_map = request->kind == HI_FILE_PERF_MAP;
-	const int root =
-		hi_file_is_in_target(request->place) ? broker->target_root : broker->own_root;
+	const bool is_in_target = hi_file_is_in_target(request->place),
+		   is_perf_map = request->kind == HI_FILE_PERF_MAP;
+	const pid_t pid = is_in_target ? broker->ns_pid : broker->pid;
 	struct stat status;
-	/*
-	 * Kernels before 5.6 cannot confine a path to a root. The injector's own root needs no
-	 * confinement; the target's root is then not searched.
-	 */
-	int found = open_in_root(root, path, is_perf_map ? O_NOFOLLOW : 0);
-	if (found == -ENOSYS && root == broker->own_root)
-		found = open(path, O_PATH | O_CLOEXEC | (is_perf_map ? O_NOFOLLOW : 0));
-	if (found < 0)
-		return -ENOENT;
-	int fd = open_found(found, &status);
-	close(found);
+	char path[PATH_MAX];
+	int err = hi_file_path(request, object_path, (uint32_t)pid, path, sizeof(path));
+	if (err)
+		return err;
+	const int fd = roots_file(&broker->roots, is_in_target, path, is_perf_map ? O_NOFOLLOW : 0,
+				  &status);
 	/*
 	 * Any user can put a file into /tmp: it is accepted only if it belongs to the target's user
 	 * or to root.
 	 */
-	if (fd >= 0 && is_perf_map && status.st_uid != broker->owner.uid && status.st_uid != 0) {
+	if (fd >= 0 && is_perf_map && status.st_uid != broker->owner_uid && status.st_uid != 0) {
 		close(fd);
-		fd = -EACCES;
+		return -EACCES;
 	}
-	return fd;
-}
-
-static int open_place(const struct file_broker *broker, const struct hi_file_request *request,
-		      const char *object_path)
-{
-	const pid_t pid = hi_file_is_in_target(request->place) ? broker->ns_pid : broker->pid;
-	struct identity_window window;
-	char path[PATH_MAX];
-	int err = hi_file_path(request, object_path, (uint32_t)pid, path, sizeof(path));
-	if (!err)
-		err = identity_begin(broker->reader, &window);
-	if (err)
-		return err;
-	const int fd = open_path(broker, request, path);
-	identity_end(&window);
 	return fd;
 }
 

@@ -17,7 +17,7 @@
 
 #include "elf_images.h"
 #include "hi_files.h"
-#include "identity.h"
+#include "roots.h"
 
 /* One file, shared by all objects that are mappings of it. */
 struct kept_file {
@@ -34,12 +34,13 @@ struct file_broker {
 	uint32_t *file_of; /* index into file by module number, which starts at 1 */
 	size_t module_count;
 
-	/* reader: the user with whose rights debug files are opened; owner: the target's */
-	struct identity reader, owner;
+	struct roots roots;
+	uid_t owner_uid; /* the target's */
 	pid_t ns_pid;
 	pid_t pid;
-	int own_root, target_root; /* -1 = not available */
 };
+#define FILE_BROKER_CLOSED \
+	((struct file_broker){.lock = PTHREAD_MUTEX_INITIALIZER, .roots = ROOTS_CLOSED})
 
 /*
  * status: of the target; its root is opened through its thread tid. Never fails: a file that cannot

@@ -8,6 +8,7 @@
  *   procfs.h           status, mappings (maps.c) and threads, from /proc
  *   proc_file.h        paths of /proc, and one whole file of it in memory
  *   same_memory.h      do two processes share their memory?
+ *   roots.h            files by their path, in its root or in ours
  *   memory_sharers.h   all threads that run in the target's memory
  *   blocked.h          why a thread cannot stop at the moment
  *   snapshot.h         state of a process before and after, compared

@@ -19,8 +19,7 @@ static void sink_with_child(struct sink *sink, int *out_child)
 {
 	int pair[2];
 
-	*sink = (struct sink){.broker = {.own_root = -1, .target_root = -1},
-			      .outputs = {.directory_fd = -1}};
+	*sink = (struct sink){.broker = {.roots = ROOTS_CLOSED}, .outputs = {.directory_fd = -1}};
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	CHECK_EQ(file_service_open(&sink->service, pair[0], &sink->broker, &sink->outputs), 0);
 	close(pair[0]);

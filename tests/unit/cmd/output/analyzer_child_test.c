@@ -36,7 +36,7 @@ static unsigned count_fds(void)
 
 static void scene_open(struct scene *scene)
 {
-	scene->broker = (struct file_broker){.own_root = -1, .target_root = -1};
+	scene->broker = FILE_BROKER_CLOSED;
 	scene->heap = memfd_create("heap", MFD_CLOEXEC);
 	scene->pprof = memfd_create("pprof", MFD_CLOEXEC);
 	const struct analyzer_files files = {.heap_fd = scene->heap, .pprof_fd = scene->pprof};

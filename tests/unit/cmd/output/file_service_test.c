@@ -27,7 +27,7 @@ static void scene_open(struct scene *scene)
 
 	CHECK(mkdtemp(directory));
 	snprintf(prefix, sizeof(prefix), "%s/p", directory);
-	*scene = (struct scene){.broker = {.own_root = -1, .target_root = -1}};
+	*scene = (struct scene){.broker = {.roots = ROOTS_CLOSED}};
 	CHECK_EQ(outputs_create(&scene->outputs, prefix, 12), 0);
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	CHECK_EQ(file_service_open(&scene->service, pair[0], &scene->broker, &scene->outputs), 0);

@@ -117,8 +117,8 @@ static void use_directory_as_root(struct scene *scene)
 {
 	CHECK(mkdtemp(directory));
 	CHECK_EQ(chmod(directory, 0755), 0);
-	close(scene->broker.target_root);
-	scene->broker.target_root = open(directory, O_PATH | O_DIRECTORY);
+	close(scene->broker.roots.target);
+	scene->broker.roots.target = open(directory, O_PATH | O_DIRECTORY);
 	const struct elf_image image = {.path = (char *)(uintptr_t) "/opt/program", .fd = -1};
 	file_broker_keep(&scene->broker, 1, &image);
 }
@@ -342,11 +342,11 @@ UNIT_TEST(files_are_opened_with_the_rights_of_the_reader)
 	make_file("opt/program");
 	snprintf(path, sizeof(path), "%s/opt/program", directory);
 	CHECK_EQ(chmod(path, 0600), 0);
-	scene.broker.reader = (struct identity){.uid = 65534, .gid = 65534};
+	scene.broker.roots.reader = (struct identity){.uid = 65534, .gid = 65534};
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
 	CHECK_EQ(chmod(path, 0604), 0);
 	CHECK(inode_of(ask_for(&scene, request)));
-	scene.broker.reader = (struct identity){0};
+	scene.broker.roots.reader = (struct identity){0};
 	CHECK_EQ(chmod(path, 0600), 0);
 	CHECK(inode_of(ask_for(&scene, request)));
 	remove_directory();
@@ -369,7 +369,7 @@ UNIT_TEST(a_perf_map_of_somebody_else_does_not_count)
 	snprintf(path, sizeof(path), "%s/tmp/perf-77.map", directory);
 	CHECK_EQ(chown(path, 1, 1), 0);
 	CHECK_EQ(ask_for(&scene, request), -EACCES);
-	scene.broker.owner.uid = 1;
+	scene.broker.owner_uid = 1;
 	CHECK(inode_of(ask_for(&scene, request)));
 	unlink(path);
 	make_link("tmp/perf-77.map", "../opt");
