@@ -40,18 +40,22 @@ static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
 
 static const struct command commands[] = {
-	{"check", run_check, "PID [--json] [-v]",
+	{"check", run_check, "PID [--prefix NAME] [--json] [-v]",
 	 "tell whether attach will work, without touching the process",
 	 "Prints the facts about the process, or the reason why it cannot be attached to and the "
 	 "remedy.\n"
 	 "\n"
+	 "      --prefix NAME      an allocator whose functions have this prefix: my_ for "
+	 "my_malloc, "
+	 "my_free, ...; again for another\n"
 	 "      --json             one JSON object for scripts, whatever the answer; heapinject(1) "
 	 "has its members\n"
 	 "  -v, --verbose          each function of the allocators: whether it is hooked, how, and "
 	 "if not, why\n"},
 	{"attach", run_attach,
 	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] "
-	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--loader "
+	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
+	 "[--loader "
 	 "map|dlopen] [--until-sure] [--json] [--fail-if-grows] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
@@ -84,6 +88,8 @@ static const struct command commands[] = {
 	 "                         which programs and libraries call them, which leaves code "
 	 "alone, but misses what kept an address;\n"
 	 "                         auto (default): entry where that can be done safely, else slot\n"
+	 "      --prefix NAME      also an allocator whose functions have this prefix: my_ for "
+	 "my_malloc, my_free, ...; again for another\n"
 	 "      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
 	 "                         dlopen: debuggers see the payload by name, only at a proved "
 	 "safe point\n"
@@ -178,8 +184,25 @@ static int parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
 	return parse_pid(argv[0], argv[first], out_pid);
 }
 
+/* argument: of --prefix */
+static int parse_prefix(const char *command, const char *argument, struct hi_prefixes *prefixes)
+{
+	switch (hi_prefixes_add(prefixes, argument)) {
+	case 0:
+		return HI_EXIT_OK;
+	case -E2BIG:
+		return usage_error(command, "one --prefix too many", argument);
+	default:
+		return usage_error(command,
+				   "not a prefix of functions (my_; letters, digits and _, at most "
+				   "31)",
+				   argument);
+	}
+}
+
 struct check_options {
 	bool json, in_detail;
+	struct hi_prefixes prefixes;
 };
 
 /* Parses options anywhere among the arguments, and the pid as the only other argument. */
@@ -187,13 +210,18 @@ static int parse_check(int argc, char **argv, struct check_options *out, pid_t *
 {
 	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
 						     {"verbose", no_argument, NULL, 'v'},
+						     {"prefix", required_argument, NULL, 'p'},
 						     {NULL, 0, NULL, 0}};
 	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, "v", long_options, NULL)) != -1;) {
-		if (option != 'j' && option != 'v')
+	for (int option; (option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1;) {
+		if (option == ':')
+			return usage_error("check", "an option lacks its value", argv[optind - 1]);
+		if (option != 'j' && option != 'v' && option != 'p')
 			return usage_error("check", "unknown option", argv[optind - 1]);
 		out->json |= option == 'j';
 		out->in_detail |= option == 'v';
+		if (option == 'p' && parse_prefix("check", optarg, &out->prefixes) != HI_EXIT_OK)
+			return HI_EXIT_USAGE;
 	}
 	return parse_only_pid(argc, argv, optind, out_pid);
 }
@@ -206,7 +234,7 @@ static int run_check(int argc, char **argv)
 	int exit_code = parse_check(argc, argv, &options, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
-	int err = preflight_run(pid, NULL, &preflight, NULL);
+	int err = preflight_run(pid, NULL, &options.prefixes, &preflight, NULL);
 	if (err) {
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
 			strerror(-err));
@@ -300,6 +328,8 @@ static int parse_attach_option(int option, const char *argument, struct session_
 		return HI_EXIT_OK;
 	case 'h':
 		return parse_hook(optarg, &options->hook);
+	case 'p':
+		return parse_prefix("attach", optarg, &options->prefixes);
 	case 'm':
 		options->budget_ppm = 0;
 		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm)
@@ -356,6 +386,7 @@ static int run_attach(int argc, char **argv)
 		{"keep", required_argument, NULL, 'k'},
 		{"output", required_argument, NULL, 'o'},
 		{"hook", required_argument, NULL, 'h'},
+		{"prefix", required_argument, NULL, 'p'},
 		{"loader", required_argument, NULL, 'l'},
 		{"max-overhead", required_argument, NULL, 'm'},
 		{"live-max", required_argument, NULL, 'b'},

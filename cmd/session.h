@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "hi_allocator_names.h"
 #include "hi_wire.h"
 
 struct session_options {
@@ -43,6 +44,7 @@ struct session_options {
 	const char *prefix; /* of the file names; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	enum hi_hook hook;
+	struct hi_prefixes prefixes; /* of allocators, besides those that are known */
 	bool json; /* the answer goes to standard output, as JSON; all else to standard error */
 	bool until_sure;    /* the session ends as soon as it is firm that something grows */
 	bool fail_if_grows; /* HI_EXIT_ABOVE if something grows, HI_EXIT_UNSURE if that is not known

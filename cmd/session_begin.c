@@ -30,7 +30,8 @@ int session_check_target(struct session *session)
 					.live_max = session->options->live_max,
 					.records_all_frees = records_all_frees(session->options)};
 	struct preflight_program program;
-	int err = preflight_run(session->options->pid, &plan, &session->preflight, &program);
+	int err = preflight_run(session->options->pid, &plan, &session->options->prefixes,
+				&session->preflight, &program);
 	if (err) {
 		fprintf(stderr, "heapinject: cannot look at process %d: %s\n",
 			(int)session->options->pid, strerror(-err));
@@ -156,6 +157,7 @@ int session_begin(struct session *session)
 		.records_all_frees = records_all_frees(asked),
 		.loader = asked->loader,
 		.hook = asked->hook,
+		.prefixes = &asked->prefixes,
 	};
 	int err = attachment_open(attachment, session->preflight.tid);
 	if (!err) {

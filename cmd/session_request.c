@@ -93,7 +93,7 @@ static int await(int connection, const char *request, bool is_own)
 /* HI_EXIT_OK: the preflight says why there was no answer. Otherwise the error was printed. */
 static int look(pid_t pid, struct preflight *preflight)
 {
-	const int err = preflight_run(pid, NULL, preflight, NULL);
+	const int err = preflight_run(pid, NULL, NULL, preflight, NULL);
 
 	if (err == -ESRCH || (!err && preflight->verdict == PREFLIGHT_NO_PROCESS)) {
 		fprintf(stderr, "heapinject: no process %d\n", (int)pid);

@@ -8,10 +8,41 @@
 #ifndef HI_ALLOCATOR_NAMES_H
 #define HI_ALLOCATOR_NAMES_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #define HI_ALLOCATOR_NAME_MAX 64u
+#define HI_PREFIX_MAX 32u
+#define HI_PREFIXES_MAX 8u
+
+/* Prefixes that the user names, as my_ where the functions are my_malloc, my_free, ... */
+struct hi_prefixes {
+	char prefix[HI_PREFIXES_MAX][HI_PREFIX_MAX];
+	size_t count;
+};
+
+/* Adds one, unless it is there. -EINVAL: no name begins like that; -E2BIG: there are too many. */
+static inline int hi_prefixes_add(struct hi_prefixes *prefixes, const char *text)
+{
+	static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
+			  digits[] = "0123456789";
+	const size_t length = strnlen(text, HI_PREFIX_MAX);
+
+	if (!length || length == HI_PREFIX_MAX || !strchr(first, text[0]))
+		return -EINVAL;
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(first, text[i]) && !strchr(digits, text[i]))
+			return -EINVAL;
+	for (size_t i = 0; i < prefixes->count; i++)
+		if (strcmp(prefixes->prefix[i], text) == 0)
+			return 0;
+	if (prefixes->count == HI_PREFIXES_MAX)
+		return -E2BIG;
+	memcpy(prefixes->prefix[prefixes->count++], text, length + 1);
+	return 0;
+}
 
 /*
  * If the name belongs to such an allocator, the length of its prefix; 0 = it does not. The prefix

@@ -47,22 +47,23 @@ static int shed_inherited(struct attachment *attachment)
 }
 
 /* 1. Everything that can be learned while the target runs. */
-static int prepare(struct attachment *attachment, enum hi_hook hook)
+static int prepare(struct attachment *attachment, const struct attach_options *options)
 {
 	attachment->step = "reading its ELF objects";
+	attachment->prefixes = options->prefixes;
 	int err = attachment_read_images(attachment);
 	if (!err && arena_find(&attachment->maps))
 		err = shed_inherited(attachment);
 	if (!err)
 		elf_debug_find(&attachment->images, attachment->pid, attachment->tid);
 	if (!err)
-		err = allocators_find(&attachment->images, &attachment->memory,
+		err = allocators_find(&attachment->images, &attachment->memory, options->prefixes,
 				      &attachment->allocators);
 	if (!err) {
 		attachment->load_count = load_count_find(&attachment->images, &attachment->memory);
 		allocators_find_new_handler(&attachment->images, &attachment->memory,
 					    &attachment->allocators);
-		err = attach_entries_choose(attachment, hook);
+		err = attach_entries_choose(attachment, options->hook);
 	}
 	if (!err)
 		err = watch_begin(attachment);
@@ -287,7 +288,7 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 {
 	struct hi_control *layout = arena_control_new();
 	attachment->loader = loader_by_id(options->loader);
-	int err = layout ? prepare(attachment, options->hook) : -ENOMEM;
+	int err = layout ? prepare(attachment, options) : -ENOMEM;
 	if (!err)
 		err = plan(attachment, options, layout);
 	if (!err)

@@ -35,6 +35,7 @@ struct attach_options {
 	bool records_all_frees; /* every free is recorded; see struct arena_plan */
 	enum hi_loader loader;
 	enum hi_hook hook;
+	const struct hi_prefixes *prefixes; /* as in allocators_find */
 };
 
 /*

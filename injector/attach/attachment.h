@@ -29,6 +29,7 @@ struct attachment {
 	struct memory memory;
 	struct maps maps;
 	struct elf_images images;
+	const struct hi_prefixes *prefixes; /* as in allocators_find */
 	struct allocators allocators;
 	struct entries entries;   /* functions that are hooked at their entry */
 	struct allocator by_slot; /* functions of the first that remain to be hooked by slots */

@@ -147,7 +147,8 @@ static int name_allocators(struct attachment *attachment, struct pump *pump)
 	for (size_t i = 0; i < images->count; i++)
 		is_new[i] = since(&attachment->unloadable, &images->image[i]) >
 			    attachment->unloadable.named_ns;
-	const int err = allocators_find_more(images, is_new, &attachment->memory, &allocators);
+	const int err = allocators_find_more(images, is_new, &attachment->memory,
+					     attachment->prefixes, &allocators);
 	free(is_new);
 	if (err)
 		return err;

@@ -3,6 +3,7 @@
 #include "target_allocators.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arch.h"
@@ -12,10 +13,11 @@
 #include "hook_table.h"
 #include "slots.h"
 
-#define PREFIXES_MAX 8u
+#define PREFIXES_MAX (8u + HI_PREFIXES_MAX)
 
 struct search {
 	const struct elf_images *images;
+	const struct hi_prefixes *asked;
 	struct allocators allocators;
 	size_t room; /* bytes of symbol tables that may still be read */
 };
@@ -142,13 +144,76 @@ static void add_functions(struct allocator *to, const struct allocator *from)
 	}
 }
 
+/* Number of a prefix that was asked for; asked->count: it was not. */
+static size_t number_asked(const struct hi_prefixes *asked, const char *prefix)
+{
+	size_t number = 0;
+
+	while (number < asked->count && strcmp(asked->prefix[number], prefix) != 0)
+		number++;
+	return number;
+}
+
+static bool is_known(const char *prefix)
+{
+	char name[HI_ALLOCATOR_NAME_MAX + sizeof("malloc")];
+
+	snprintf(name, sizeof(name), "%s%s", prefix, hook_table[HI_FN_MALLOC].symbol);
+	return hi_allocator_prefix(name) != 0;
+}
+
+/* Drops functions that only some allocators have, unless it is known to be one of these. */
+static void drop_unknown(struct allocator *allocator)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (hook_table[function].allocator_only &&
+		    (allocator->family != ALLOCATOR_JEMALLOC || function < HI_FN_MALLOCX ||
+		     function > HI_FN_SDALLOCX))
+			allocator->original[function] = 0;
+}
+
+/* False: there is none. */
+static bool open_prefixed(struct search *search, const struct elf_image *image, const char *prefix,
+			  struct allocator *found)
+{
+	const size_t asked = number_asked(search->asked, prefix);
+
+	if (!allocator_open(image, prefix, &search->room, found))
+		return false;
+	found->reach = ALLOCATOR_PREFIXED;
+	if (asked == search->asked->count)
+		return true;
+	search->allocators.prefixes_found |= 1u << asked;
+	if (!is_known(prefix))
+		drop_unknown(found);
+	return true;
+}
+
+/*
+ * Makes one with a prefix that was asked for the first, in a program of which no malloc is known:
+ * it is linked statically, and there are no slots.
+ */
+static int find_first_asked(struct search *search)
+{
+	struct allocator *first = &search->allocators.allocator[0];
+	const struct elf_image *image = main_image(search->images);
+
+	for (size_t i = 0; image && i < search->asked->count; i++)
+		if (open_prefixed(search, image, search->asked->prefix[i], first)) {
+			search->allocators.count = 1;
+			return 0;
+		}
+	return -ENOENT;
+}
+
 static void add(struct search *search, const struct elf_image *image, const char *prefix,
 		enum allocator_reach reach)
 {
 	struct allocators *allocators = &search->allocators;
 	struct allocator found, *known;
 
-	if (!allocator_open(image, prefix, &search->room, &found))
+	if (*prefix ? !open_prefixed(search, image, prefix, &found)
+		    : !allocator_open(image, prefix, &search->room, &found))
 		return;
 	found.reach = reach;
 	known = find_by_malloc(search, found.malloc);
@@ -165,16 +230,29 @@ static void add(struct search *search, const struct elf_image *image, const char
 
 /* What an object has, by the names of its functions. */
 struct names {
-	const struct elf_image *image;
+	const struct hi_prefixes *asked;
 	char prefix[PREFIXES_MAX][HI_ALLOCATOR_NAME_MAX];
 	size_t prefix_count;
 	bool has_malloc;
 };
 
+/* Length of the prefix, if the name is that of malloc with one; else 0. */
+static size_t prefix_of(const struct hi_prefixes *asked, const char *name)
+{
+	for (size_t i = 0; i < asked->count; i++) {
+		const size_t length = strlen(asked->prefix[i]);
+
+		if (strncmp(name, asked->prefix[i], length) == 0 &&
+		    strcmp(name + length, hook_table[HI_FN_MALLOC].symbol) == 0)
+			return length;
+	}
+	return hi_allocator_prefix(name);
+}
+
 static void note_name(void *context, const struct elf_function *function)
 {
 	struct names *names = context;
-	const size_t length = hi_allocator_prefix(function->name);
+	const size_t length = prefix_of(names->asked, function->name);
 	char prefix[HI_ALLOCATOR_NAME_MAX] = "";
 
 	names->has_malloc |= strcmp(function->name, hook_table[HI_FN_MALLOC].symbol) == 0;
@@ -195,7 +273,7 @@ static bool is_apart(const struct search *search, const struct elf_image *image)
 
 static void look_into(struct search *search, const struct elf_image *image)
 {
-	struct names names = {.image = image};
+	struct names names = {.asked = search->asked};
 
 	elf_symbols_visit(image, &search->room, note_name, &names);
 	for (size_t i = 0; i < names.prefix_count; i++)
@@ -223,6 +301,8 @@ static int find_bound(struct search *search, const struct memory *memory)
 	return 0;
 }
 
+static const struct hi_prefixes no_prefixes;
+
 static bool may_have_one(const struct elf_image *image)
 {
 	return !image->is_vdso && !image->is_loader && !is_ours(image);
@@ -243,10 +323,13 @@ static bool has_several(const struct search *search)
 }
 
 int allocators_find_more(const struct elf_images *images, const bool *is_new,
-			 const struct memory *memory, struct allocators *allocators)
+			 const struct memory *memory, const struct hi_prefixes *asked,
+			 struct allocators *allocators)
 {
-	struct search search = {
-		.images = images, .allocators = *allocators, .room = ELF_SYMBOLS_BYTES_MAX};
+	struct search search = {.images = images,
+				.asked = asked ? asked : &no_prefixes,
+				.allocators = *allocators,
+				.room = ELF_SYMBOLS_BYTES_MAX};
 	int err = 0;
 
 	for (size_t i = 0; i < images->count; i++)
@@ -261,11 +344,15 @@ int allocators_find_more(const struct elf_images *images, const bool *is_new,
 }
 
 int allocators_find(const struct elf_images *images, const struct memory *memory,
-		    struct allocators *out_allocators)
+		    const struct hi_prefixes *asked, struct allocators *out_allocators)
 {
-	struct search search = {.images = images, .room = ELF_SYMBOLS_BYTES_MAX};
+	struct search search = {.images = images,
+				.asked = asked ? asked : &no_prefixes,
+				.room = ELF_SYMBOLS_BYTES_MAX};
 	int err = find_first(&search);
 
+	if (err == -ENOENT)
+		err = find_first_asked(&search);
 	for (size_t i = 0; i < images->count && !err; i++)
 		if (may_have_one(&images->image[i]))
 			look_into(&search, &images->image[i]);

@@ -26,6 +26,7 @@ struct allocators {
 	 */
 	struct allocator allocator[ALLOCATORS_MAX];
 	size_t count;
+	unsigned prefixes_found; /* bit n: of prefix number n that was asked for */
 	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
 	remote_addr new_handler;
 };
@@ -45,15 +46,20 @@ static inline remote_addr hook_original(const struct allocators *allocators, uns
 	return hook_allocator(allocators, hook)->original[hook_function(hook)];
 }
 
-/* -ENOENT: there is no malloc. Other errors are those of slots_find. */
+/*
+ * asked: more prefixes to look for, NULL = none. Of an allocator of unknown family with such a
+ * prefix only the functions of the C library count: what others of its functions take is not known.
+ * -ENOENT: there is no malloc. Other errors are those of slots_find.
+ */
 must_check int allocators_find(const struct elf_images *images, const struct memory *memory,
-			       struct allocators *out_allocators);
+			       const struct hi_prefixes *asked, struct allocators *out_allocators);
 /*
  * Adds those of objects that have come since: is_new, by their number. The images of the others
  * are not looked at.
  */
 must_check int allocators_find_more(const struct elf_images *images, const bool *is_new,
-				    const struct memory *memory, struct allocators *allocators);
+				    const struct memory *memory, const struct hi_prefixes *asked,
+				    struct allocators *allocators);
 /* Fills in allocators->new_handler, if it can be determined. */
 void allocators_find_new_handler(const struct elf_images *images, const struct memory *memory,
 				 struct allocators *allocators);

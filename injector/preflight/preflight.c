@@ -177,10 +177,10 @@ static bool is_replaced(const struct subject *subject)
 	return memory->fd >= 0 && (!memory_is_alive(memory) || !memory_is_of(memory, memory->tid));
 }
 
-static int run_checks(const struct arena_plan *plan, struct preflight *out,
-		      struct preflight_program *out_program)
+static int run_checks(const struct arena_plan *plan, const struct hi_prefixes *prefixes,
+		      struct preflight *out, struct preflight_program *out_program)
 {
-	struct subject subject = {.out = out, .plan = plan, .memory.fd = -1};
+	struct subject subject = {.out = out, .plan = plan, .prefixes = prefixes, .memory.fd = -1};
 	int answer = 0;
 	size_t i;
 
@@ -201,8 +201,8 @@ static int run_checks(const struct arena_plan *plan, struct preflight *out,
 	return answer < 0 ? answer : 0;
 }
 
-int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *out_preflight,
-		  struct preflight_program *out_program)
+int preflight_run(pid_t pid, const struct arena_plan *plan, const struct hi_prefixes *prefixes,
+		  struct preflight *out_preflight, struct preflight_program *out_program)
 {
 	const struct arena_plan defaults = {.interval = HI_INTERVAL_EXACT, .adapts = true};
 	const struct timespec pause = {.tv_nsec = LOADING_PAUSE_NS};
@@ -214,7 +214,7 @@ int preflight_run(pid_t pid, const struct arena_plan *plan, struct preflight *ou
 		*out_program = (struct preflight_program){.memory.fd = -1};
 	for (;;) {
 		result = (struct preflight){.asked = pid};
-		err = run_checks(plan ? plan : &defaults, &result, out_program);
+		err = run_checks(plan ? plan : &defaults, prefixes, &result, out_program);
 		if (err || result.verdict != PREFLIGHT_LOADING || --tries == 0)
 			break;
 		nanosleep(&pause, NULL);

@@ -34,12 +34,13 @@ struct preflight_program {
 };
 
 /*
- * plan: what would be mapped there and needs room; NULL = the defaults. Returns 0 whatever the
- * verdict is, or a negative errno if the question could not be answered. out_program: closed by the
- * caller; empty if the verdict is no. NULL: the caller does not continue.
+ * plan: what would be mapped there and needs room; NULL = the defaults. prefixes: of allocators
+ * that must be there, as in allocators_find. Returns 0 whatever the verdict is, or a negative errno
+ * if the question could not be answered. out_program: closed by the caller; empty if the verdict is
+ * no. NULL: the caller does not continue.
  */
 must_check int preflight_run(pid_t pid, const struct arena_plan *plan,
-			     struct preflight *out_preflight,
+			     const struct hi_prefixes *prefixes, struct preflight *out_preflight,
 			     struct preflight_program *out_program);
 
 /*

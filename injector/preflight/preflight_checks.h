@@ -16,8 +16,9 @@
 struct subject {
 	struct preflight *out;
 	const struct arena_plan *plan;
-	struct proc_status ours; /* from check_proc on */
-	struct maps maps;        /* from check_permission on */
+	const struct hi_prefixes *prefixes; /* that must be there; NULL = none */
+	struct proc_status ours;            /* from check_proc on */
+	struct maps maps;                   /* from check_permission on */
 	struct memory memory;
 	/* a thread under a seccomp filter, from check_seccomp on; 0 = none */
 	pid_t filtered;

@@ -193,6 +193,19 @@ static int refuse_unnamed(struct subject *subject)
 								  : "");
 }
 
+/* The user says that there is an allocator: to profile the rest would not be what is asked for. */
+static int refuse_prefix(struct subject *subject, const char *prefix)
+{
+	const int answer = check_maps_of_now(subject);
+
+	if (answer)
+		return answer;
+	return refuse(subject, PREFLIGHT_NO_HOOKS,
+		      "look for its name with nm; of a stripped program, install the debug symbols",
+		      "--prefix %s: no symbol of it, or more than one, is called %smalloc", prefix,
+		      prefix);
+}
+
 static int refuse_unhookable(struct subject *subject)
 {
 	const int answer = check_maps_of_now(subject);
@@ -296,11 +309,14 @@ int check_hooks(struct subject *subject)
 		find_libc(&subject->images, out);
 	out->runtimes = runtimes_find(&subject->images, out->pid, out->tid);
 	elf_debug_find(&subject->images, out->pid, out->tid);
-	err = allocators_find(&subject->images, &subject->memory, &allocators);
+	err = allocators_find(&subject->images, &subject->memory, subject->prefixes, &allocators);
 	if (err == -ENOENT)
 		return refuse_unnamed(subject);
 	if (err)
 		return err;
+	for (size_t i = 0; subject->prefixes && i < subject->prefixes->count; i++)
+		if (!(allocators.prefixes_found >> i & 1))
+			return refuse_prefix(subject, subject->prefixes->prefix[i]);
 	plain_text_copy(out->allocator, sizeof(out->allocator),
 			allocators.allocator[0].image->path);
 	err = count_hooks(subject, &allocators);

@@ -56,7 +56,7 @@ static void use(struct elf_images *images, const struct maps *maps, const struct
 		unwind_table_close(&table);
 	}
 	FUZZ_CHECK(glibc_version(image->elf) >= 0);
-	if (!allocators_find(images, memory, &allocators))
+	if (!allocators_find(images, memory, NULL, &allocators))
 		look_at_code(images, maps, memory, &allocators);
 }
 

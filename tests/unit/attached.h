@@ -60,7 +60,7 @@ static inline void attached_note_slots(struct attached *attached)
 	struct allocators allocators;
 	const struct victim *victim = &attached->victim;
 	CHECK_EQ(elf_images_read(victim->pid, &victim->maps, &victim->memory, &images), 0);
-	CHECK_EQ(allocators_find(&images, &victim->memory, &allocators), 0);
+	CHECK_EQ(allocators_find(&images, &victim->memory, NULL, &allocators), 0);
 	CHECK_EQ(slots_find(&images, &allocators.allocator[0], &victim->memory, 0, 0,
 			    &attached->slots),
 		 0);

@@ -238,7 +238,9 @@ static void target_start(struct target *target)
 	CHECK_EQ(elf_images_read(target->victim.pid, &target->victim.maps, &target->victim.memory,
 				 &target->images),
 		 0);
-	CHECK_EQ(allocators_find(&target->images, &target->victim.memory, &target->allocators), 0);
+	CHECK_EQ(
+		allocators_find(&target->images, &target->victim.memory, NULL, &target->allocators),
+		0);
 	CHECK_EQ(payload_image_open(&target->payload), 0);
 	CHECK_EQ(snapshot_take(target->victim.pid, target->victim.pid, &target->before), 0);
 	target->mappings_before = count_mappings(target);

@@ -24,7 +24,7 @@ struct view {
 static void look(struct view *view)
 {
 	view->own = own_open();
-	CHECK_EQ(allocators_find(&view->own.images, &view->own.memory, &view->allocators), 0);
+	CHECK_EQ(allocators_find(&view->own.images, &view->own.memory, NULL, &view->allocators), 0);
 	CHECK_EQ(entries_find(&view->own.images, &view->own.maps, &view->own.memory,
 			      &view->allocators, &view->entries),
 		 0);

@@ -33,7 +33,7 @@ static struct view view_open(void)
 	struct view view = {.own = own_open()};
 	struct allocators allocators;
 
-	CHECK_EQ(allocators_find(&view.own.images, &view.own.memory, &allocators), 0);
+	CHECK_EQ(allocators_find(&view.own.images, &view.own.memory, NULL, &allocators), 0);
 	view.allocator = allocators.allocator[0];
 	CHECK_EQ(slots_find(&view.own.images, &view.allocator, &view.own.memory, 0, 0, &view.slots),
 		 0);

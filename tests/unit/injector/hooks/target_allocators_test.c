@@ -18,7 +18,7 @@ static struct view view_open(void)
 	static struct view view;
 
 	view = (struct view){.own = own_open(), .first = &view.allocators.allocator[0]};
-	CHECK_EQ(allocators_find(&view.own.images, &view.own.memory, &view.allocators), 0);
+	CHECK_EQ(allocators_find(&view.own.images, &view.own.memory, NULL, &view.allocators), 0);
 	return view;
 }
 
@@ -89,7 +89,7 @@ UNIT_TEST(a_program_without_libc_has_no_allocator)
 
 	for (size_t i = 0; i < own.images.count; i++)
 		own.images.image[i].link_order = own.images.image[i].is_main ? 0 : -1;
-	CHECK_EQ(allocators_find(&own.images, &own.memory, &allocators), -ENOENT);
+	CHECK_EQ(allocators_find(&own.images, &own.memory, NULL, &allocators), -ENOENT);
 	own_close(&own);
 }
 

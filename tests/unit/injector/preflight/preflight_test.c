@@ -82,7 +82,7 @@ static struct preflight run(pid_t pid)
 {
 	struct preflight preflight;
 
-	CHECK_EQ(preflight_run(pid, NULL, &preflight, NULL), 0);
+	CHECK_EQ(preflight_run(pid, NULL, NULL, &preflight, NULL), 0);
 	return preflight;
 }
 
@@ -129,10 +129,10 @@ UNIT_TEST(hands_on_what_it_has_read)
 	struct preflight_program program;
 	struct maps maps;
 
-	CHECK_EQ(preflight_run(getpid(), NULL, &preflight, &program), 0);
+	CHECK_EQ(preflight_run(getpid(), NULL, NULL, &preflight, &program), 0);
 	CHECK(preflight.verdict == PREFLIGHT_SELF && program.images.count == 0 &&
 	      program.memory.fd < 0);
-	CHECK_EQ(preflight_run(pid, NULL, &preflight, &program), 0);
+	CHECK_EQ(preflight_run(pid, NULL, NULL, &preflight, &program), 0);
 	CHECK(preflight.verdict == PLAIN && (program.images.count > 0) == (PLAIN == PREFLIGHT_OK));
 	if (PLAIN == PREFLIGHT_OK) {
 		const Elf *elf = libc_of(&program.images)->elf;

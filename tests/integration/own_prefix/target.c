@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program with an allocator of its own, called my_malloc and so on. "ready", then "keep N": N
+ * blocks of 1000 bytes by each function, and N that are freed.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../target.h"
+
+#define BLOCK_BYTES 1000u
+#define ALIGNMENT 64u
+#define HEAP_BYTES (64u << 20)
+
+static char heap[HEAP_BYTES];
+static size_t used;
+static void *volatile last;
+
+/* Not inline, nor is one of them called by another: each is a function of its own. */
+#define EXPORTED __attribute__((noinline, noipa))
+
+static void *take(size_t size, size_t alignment)
+{
+	void *block;
+
+	used = (used + alignment - 1) / alignment * alignment;
+	block = heap + used;
+	used += size;
+	return used <= HEAP_BYTES ? block : NULL;
+}
+
+EXPORTED void *my_malloc(size_t size)
+{
+	return take(size, 16);
+}
+
+EXPORTED void *my_calloc(size_t count, size_t size)
+{
+	return take(count * size, 16);
+}
+
+EXPORTED void *my_realloc(void *block, size_t size)
+{
+	return block ? NULL : take(size, 16);
+}
+
+EXPORTED void *my_aligned_alloc(size_t alignment, size_t size)
+{
+	return take(size, alignment);
+}
+
+EXPORTED int my_posix_memalign(void **out_block, size_t alignment, size_t size)
+{
+	*out_block = take(size, alignment);
+	return !*out_block;
+}
+
+EXPORTED void *my_memalign(size_t alignment, size_t size)
+{
+	return take(size, alignment);
+}
+
+EXPORTED void my_free(void *block)
+{
+	last = block;
+}
+
+/* Of zlib's shape: its first argument is not the size. */
+EXPORTED void *my_zalloc(void *opaque, unsigned count, unsigned size)
+{
+	return opaque ? NULL : take((size_t)count * size, 16);
+}
+
+__attribute__((noinline)) static void keep(unsigned count)
+{
+	void *block;
+
+	for (unsigned i = 0; i < count; i++) {
+		last = my_malloc(BLOCK_BYTES);
+		last = my_calloc(BLOCK_BYTES / 10, 10);
+		last = my_realloc(NULL, BLOCK_BYTES);
+		last = my_aligned_alloc(ALIGNMENT, BLOCK_BYTES);
+		last = my_memalign(ALIGNMENT, BLOCK_BYTES);
+		if (my_posix_memalign(&block, ALIGNMENT, BLOCK_BYTES) == 0)
+			last = block;
+		my_free(my_malloc(BLOCK_BYTES));
+		last = my_zalloc(NULL, 1, 1);
+	}
+}
+
+int main(void)
+{
+	char command[TARGET_COMMAND_MAX];
+	unsigned count;
+
+	last = malloc(BLOCK_BYTES); /* an import, so that there is something to hook without it */
+	target_say("ready\n");
+	while (target_read(command)) {
+		if (sscanf(command, "keep %u", &count) == 1)
+			keep(count);
+		target_say("done\n");
+	}
+	return 0;
+}
