@@ -138,7 +138,35 @@
 	  NONE)                                                                                    \
 	X(77, HEAP_REALLOCN, heap_reallocn, "heap_reallocn", heap_reallocn, PREFIXED, ASSUMED,     \
 	  NONE)                                                                                    \
-	X(78, HEAP_RECALLOC, heap_recalloc, "heap_recalloc", heap_reallocn, PREFIXED, ASSUMED, NONE)
+	X(78, HEAP_RECALLOC, heap_recalloc, "heap_recalloc", heap_reallocn, PREFIXED, ASSUMED,     \
+	  NONE)                                                                                    \
+	X(79, HEAP_ALLOC_NEW, heap_alloc_new, "heap_alloc_new", heap_new, PREFIXED, EXAMINED,      \
+	  NONE)                                                                                    \
+	X(80, HEAP_ALLOC_NEW_N, heap_alloc_new_n, "heap_alloc_new_n", heap_new_n, PREFIXED,        \
+	  ASSUMED, NONE)                                                                           \
+	X(81, NEW_REALLOC, new_realloc, "new_realloc", new_realloc, PREFIXED, ASSUMED, NONE)       \
+	X(82, NEW_REALLOCN, new_reallocn, "new_reallocn", new_reallocn, PREFIXED, ASSUMED, NONE)   \
+	X(83, STRDUP, strdup, "strdup", strdup, PREFIXED, ASSUMED, NONE)                           \
+	X(84, STRNDUP, strndup, "strndup", strdup, PREFIXED, ASSUMED, NONE)                        \
+	X(85, HEAP_STRDUP, heap_strdup, "heap_strdup", strdup, PREFIXED, ASSUMED, NONE)            \
+	X(86, HEAP_STRNDUP, heap_strndup, "heap_strndup", strdup, PREFIXED, ASSUMED, NONE)         \
+	X(87, REALLOCARR, reallocarr, "reallocarr", reallocarr, ALLOCATOR, ASSUMED, NONE)          \
+	X(88, ALIGNED_RECALLOC, aligned_recalloc, "aligned_recalloc", reallocarray, PREFIXED,      \
+	  ASSUMED, NONE)                                                                           \
+	X(89, ALIGNED_OFFSET_RECALLOC, aligned_offset_recalloc, "aligned_offset_recalloc",         \
+	  reallocarray, PREFIXED, ASSUMED, NONE)                                                   \
+	X(90, RECALLOC_ALIGNED_AT, recalloc_aligned_at, "recalloc_aligned_at", reallocarray,       \
+	  PREFIXED, ASSUMED, NONE)                                                                 \
+	X(91, HEAP_CALLOC_ALIGNED_AT, heap_calloc_aligned_at, "heap_calloc_aligned_at",            \
+	  heap_calloc, PREFIXED, ASSUMED, NONE)                                                    \
+	X(92, HEAP_REALLOC_ALIGNED_AT, heap_realloc_aligned_at, "heap_realloc_aligned_at",         \
+	  heap_realloc, PREFIXED, ASSUMED, NONE)                                                   \
+	X(93, HEAP_REZALLOC_ALIGNED_AT, heap_rezalloc_aligned_at, "heap_rezalloc_aligned_at",      \
+	  heap_realloc, PREFIXED, ASSUMED, NONE)                                                   \
+	X(94, HEAP_RECALLOC_ALIGNED, heap_recalloc_aligned, "heap_recalloc_aligned",               \
+	  heap_reallocn, PREFIXED, ASSUMED, NONE)                                                  \
+	X(95, HEAP_RECALLOC_ALIGNED_AT, heap_recalloc_aligned_at, "heap_recalloc_aligned_at",      \
+	  heap_reallocn, PREFIXED, ASSUMED, NONE)
 
 /*
  * K(kind, gate, plain), one row per kind. The payload's handler of the kind is hook_<kind>
@@ -159,18 +187,24 @@
 	K(posix_memalign, SIZEARG3, NONE) /* (&block, alignment, size) */                         \
 	K(memalign, ALWAYS, NONE) /* (alignment, size); it may call aligned_alloc: see payload */ \
 	K(new, ALLOC, MALLOC)     /* (size), throws */                                            \
-	K(new_aligned, ALLOC, MEMALIGN) /* (size, alignment), throws */                           \
-	K(realloc, REALLOC, NONE)       /* (block, size); size 0 frees */                         \
-	K(reallocarray, ALWAYS, NONE)   /* (block, count, size) */                                \
-	K(rallocx, REALLOC, NONE)       /* (block, size, flags) */                                \
-	K(reallocf, REALLOC, NONE)      /* (block, size); a failure frees */                      \
-	K(xallocx, ALWAYS, NONE)        /* (block, size, extra, flags) -> real size */            \
-	K(new_n, SIZE2, MALLOCN)        /* (count, size), throws */                               \
-	K(heap_calloc, ALWAYS, NONE)    /* (heap, count, size) */                                 \
-	K(heap_realloc, ALWAYS, NONE)   /* (heap, block, size) */                                 \
-	K(heap_reallocf, ALWAYS, NONE)  /* (heap, block, size); a failure frees */                \
-	K(heap_reallocn, ALWAYS, NONE)  /* (heap, block, count, size) */                          \
-	K(free, FREE, NONE)             /* (block, ...) */
+	K(new_aligned, ALLOC, MEMALIGN)     /* (size, alignment), throws */                       \
+	K(realloc, REALLOC, NONE)           /* (block, size); size 0 frees */                     \
+	K(reallocarray, ALWAYS, NONE)       /* (block, count, size) */                            \
+	K(rallocx, REALLOC, NONE)           /* (block, size, flags) */                            \
+	K(reallocf, REALLOC, NONE)          /* (block, size); a failure frees */                  \
+	K(xallocx, ALWAYS, NONE)            /* (block, size, extra, flags) -> real size */        \
+	K(new_n, SIZE2, MALLOCN)            /* (count, size), throws */                           \
+	K(heap_new, SIZEARG2, HEAP_MALLOC)  /* (heap, size), throws */                            \
+	K(heap_new_n, ALWAYS, HEAP_MALLOCN) /* (heap, count, size), throws */                     \
+	K(new_realloc, REALLOC, REALLOC)    /* (block, size), throws */                           \
+	K(new_reallocn, ALWAYS, REALLOCN)   /* (block, count, size), throws */                    \
+	K(strdup, ALWAYS, NONE)             /* -> a block that is a string and no more */         \
+	K(reallocarr, ALWAYS, NONE)         /* (&block, count, size) */                           \
+	K(heap_calloc, ALWAYS, NONE)        /* (heap, count, size) */                             \
+	K(heap_realloc, ALWAYS, NONE)       /* (heap, block, size) */                             \
+	K(heap_reallocf, ALWAYS, NONE)      /* (heap, block, size); a failure frees */            \
+	K(heap_reallocn, ALWAYS, NONE)      /* (heap, block, count, size) */                      \
+	K(free, FREE, NONE)                 /* (block, ...) */
 
 #ifndef __ASSEMBLER__
 

@@ -237,12 +237,15 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 	return hook_scope_end(&scope, block);
 }
 
-/* Throwing as well: (count, size) -> block. The other function is one that does not throw. */
-struct hook_outcome hook_new_n(struct hook_call *call)
+/*
+ * Throwing as well. The other function takes the same arguments, and does not throw. size: the
+ * bytes that they ask for.
+ */
+static struct hook_outcome allocate_by_plain(struct hook_call *call, uint64_t size)
 {
 	const uint64_t *argument = call->argument;
 	struct hook_scope scope;
-	uint64_t block, size = product(argument[0], argument[1]);
+	uint64_t block;
 	bool is_due;
 
 	if (!hook_scope_begin(&scope, call))
@@ -250,12 +253,27 @@ struct hook_outcome hook_new_n(struct hook_call *call)
 	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!call->words->plain || (!is_due && !call->words->nests))
 		return hook_scope_pass(&scope);
-	block = hook_scope_call(&scope, call->words->plain, argument[0], argument[1], 0);
+	block = hook_scope_call(&scope, call->words->plain, argument[0], argument[1], argument[2]);
 	if (!block)
 		return hook_scope_pass(&scope);
 	if (is_due)
 		sample(&scope, block, size);
 	return hook_scope_end(&scope, block);
+}
+
+struct hook_outcome hook_new_n(struct hook_call *call)
+{
+	return allocate_by_plain(call, product(call->argument[0], call->argument[1]));
+}
+
+struct hook_outcome hook_heap_new(struct hook_call *call)
+{
+	return allocate_by_plain(call, call->argument[1]);
+}
+
+struct hook_outcome hook_heap_new_n(struct hook_call *call)
+{
+	return allocate_by_plain(call, product(call->argument[1], call->argument[2]));
 }
 
 struct hook_outcome hook_new(struct hook_call *call)
@@ -328,6 +346,87 @@ struct hook_outcome hook_rallocx(struct hook_call *call)
 struct hook_outcome hook_reallocf(struct hook_call *call)
 {
 	return reallocate(call, call->argument[0], call->argument[1], REALLOC_FAILURE_FREES);
+}
+
+/*
+ * Throwing as well. If the other function fails, the throwing one runs in its place. Then it is not
+ * known what becomes of the old block: it counts as freed, and the new one is not sampled.
+ */
+static struct hook_outcome reallocate_by_plain(struct hook_call *call, uint64_t size)
+{
+	const uint64_t *argument = call->argument;
+	struct hook_scope scope;
+	uint64_t block;
+	bool was_sampled, is_due, was_recorded;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	was_sampled = take_out(&scope, argument[0], &was_recorded);
+	if (!was_sampled)
+		unsampled_frees_look(&scope, argument[0]);
+	is_due = hook_scope_is_sample_due(&scope, size);
+	if (!call->words->plain || (!was_sampled && !is_due && !call->words->nests))
+		return hook_scope_pass(&scope);
+	block = hook_scope_call(&scope, call->words->plain, argument[0], argument[1], argument[2]);
+	if (!block)
+		return hook_scope_pass(&scope);
+	if (is_due)
+		sample(&scope, block, size);
+	return hook_scope_end(&scope, block);
+}
+
+struct hook_outcome hook_new_realloc(struct hook_call *call)
+{
+	return reallocate_by_plain(call, call->argument[1]);
+}
+
+struct hook_outcome hook_new_reallocn(struct hook_call *call)
+{
+	return reallocate_by_plain(call, product(call->argument[1], call->argument[2]));
+}
+
+/* The block is the caller's only after the return, so its string ends where the original put it. */
+struct hook_outcome hook_strdup(struct hook_call *call)
+{
+	struct hook_scope scope;
+	const char *string;
+	uint64_t block, size = 1;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	block = hook_scope_original(&scope);
+	if (!block || !is_still_armed(&scope))
+		return hook_scope_end(&scope, block);
+	for (string = (const char *)block; *string; string++)
+		size++;
+	if (hook_scope_is_sample_due(&scope, size))
+		sample(&scope, block, size);
+	return hook_scope_end(&scope, block);
+}
+
+/* The block's address is in memory of the caller's. An error leaves it, and the block, as it was.
+ */
+struct hook_outcome hook_reallocarr(struct hook_call *call)
+{
+	const uint64_t *const block = (const uint64_t *)call->argument[0];
+	const uint64_t size = product(call->argument[1], call->argument[2]);
+	struct hook_scope scope;
+	uint64_t old, err;
+	bool was_sampled, is_due, was_recorded = false;
+
+	if (!block || !hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	old = *block;
+	was_sampled = take_out(&scope, old, &was_recorded);
+	if (!was_sampled)
+		unsampled_frees_look(&scope, old);
+	is_due = hook_scope_is_sample_due(&scope, size);
+	err = hook_scope_original(&scope);
+	if (!(int)err && is_due)
+		sample(&scope, *block, size);
+	if ((int)err && was_sampled)
+		put_back(&scope, old, was_recorded);
+	return hook_scope_end(&scope, err);
 }
 
 /* mimalloc's functions that are given a heap. */

@@ -28,6 +28,16 @@ struct hook_outcome hook_new_aligned(struct hook_call *call);
 struct hook_outcome hook_realloc(struct hook_call *call);
 struct hook_outcome hook_reallocf(struct hook_call *call); /* (block, size) -> block */
 struct hook_outcome hook_new_n(struct hook_call *call);    /* (count, size) -> block, or throws */
+struct hook_outcome hook_heap_new(struct hook_call *call); /* (heap, size) -> block, or throws */
+/* (heap, count, size) -> block, or throws */
+struct hook_outcome hook_heap_new_n(struct hook_call *call);
+struct hook_outcome
+hook_new_realloc(struct hook_call *call); /* (block, size) -> block, or throws */
+/* (block, count, size) -> block, or throws */
+struct hook_outcome hook_new_reallocn(struct hook_call *call);
+struct hook_outcome hook_strdup(struct hook_call *call); /* -> a string of the caller's */
+/* (&block, count, size) -> error */
+struct hook_outcome hook_reallocarr(struct hook_call *call);
 struct hook_outcome hook_heap_calloc(struct hook_call *call);   /* (heap, count, size) -> block */
 struct hook_outcome hook_heap_realloc(struct hook_call *call);  /* (heap, block, size) -> block */
 struct hook_outcome hook_heap_reallocf(struct hook_call *call); /* (heap, block, size) -> block */

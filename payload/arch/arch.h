@@ -71,7 +71,8 @@ static inline uint64_t arch_plt_cfa(uint64_t sp, uint64_t pc, uint64_t boundary)
 #include "hook_call.h"
 
 /*
- * Calls a function of the target in such a way that an unwinder inside that function reaches the
+ * Calls a function of the target, with these arguments and those after them that the hooked
+ * function was given, in such a way that an unwinder inside that function reaches the
  * hook's caller. An allocator may unwind while it serves the call (tcmalloc does so whenever its
  * heap grows, and so does any allocator with a profiler of its own), and an unwinder finds no rows
  * for the payload's code. So the function returns to words->return_gadget. The unwind rows of the

@@ -71,6 +71,23 @@ void *CALL(realloc_aligned)(void *, size_t, size_t);
 void *CALL(new_n)(size_t, size_t);
 void *CALL(heap_get_default)(void);
 void *CALL(heap_malloc)(void *heap, size_t);
+void *CALL(heap_alloc_new)(void *heap, size_t);
+void *CALL(heap_alloc_new_n)(void *heap, size_t, size_t);
+void *CALL(new_realloc)(void *, size_t);
+void *CALL(new_reallocn)(void *, size_t, size_t);
+char *CALL(strdup)(const char *);
+char *CALL(strndup)(const char *, size_t);
+char *CALL(heap_strdup)(void *heap, const char *);
+char *CALL(heap_strndup)(void *heap, const char *, size_t);
+int CALL(reallocarr)(void *block, size_t, size_t);
+void *CALL(aligned_recalloc)(void *, size_t, size_t, size_t);
+void *CALL(aligned_offset_recalloc)(void *, size_t, size_t, size_t, size_t);
+void *CALL(recalloc_aligned_at)(void *, size_t, size_t, size_t, size_t);
+void *CALL(heap_calloc_aligned_at)(void *heap, size_t, size_t, size_t, size_t);
+void *CALL(heap_realloc_aligned_at)(void *heap, void *, size_t, size_t, size_t);
+void *CALL(heap_rezalloc_aligned_at)(void *heap, void *, size_t, size_t, size_t);
+void *CALL(heap_recalloc_aligned)(void *heap, void *, size_t, size_t, size_t);
+void *CALL(heap_recalloc_aligned_at)(void *heap, void *, size_t, size_t, size_t, size_t);
 void CALL(free_size)(void *, size_t);
 void CALL(free_aligned)(void *, size_t);
 void CALL(free_size_aligned)(void *, size_t, size_t);
@@ -79,6 +96,8 @@ void CALL(free_size_aligned)(void *, size_t, size_t);
 #define ZERO_FLAG 0x40
 #define SMALL 1024 /* the most that malloc_small takes */
 #define GET(...) block = CALL(__VA_ARGS__)
+#define HEAP CALL(heap_get_default)()
+#define STRING_MAX ((size_t)4 << 20)
 #define FREE CALL(free)(block)
 
 /*
@@ -144,8 +163,41 @@ void CALL(free_size_aligned)(void *, size_t, size_t);
 	  GET(malloc_aligned)(size / 2, ALIGNMENT);                                               \
 	  GET(realloc_aligned)(block, size, ALIGNMENT), FREE)                                     \
 	X(HAS_new_n, new_n, UNIT, MOVES, GET(new_n)(size / 16, 16), FREE)                         \
-	X(HAS_heap_malloc, heap_malloc, 1, MOVES,                                                 \
-	  GET(heap_malloc)(CALL(heap_get_default)(), size), FREE)
+	X(HAS_heap_malloc, heap_malloc, 1, MOVES, GET(heap_malloc)(HEAP, size), FREE)             \
+	X(HAS_heap_alloc_new, heap_alloc_new, 1, MOVES, GET(heap_alloc_new)(HEAP, size), FREE)    \
+	X(HAS_heap_alloc_new_n, heap_alloc_new_n, UNIT, MOVES,                                    \
+	  GET(heap_alloc_new_n)(HEAP, size / 16, 16), FREE)                                       \
+	X(HAS_new_realloc, new_realloc, 1, MOVES, GET(malloc)(size / 2);                          \
+	  GET(new_realloc)(block, size), FREE)                                                    \
+	X(HAS_new_reallocn, new_reallocn, UNIT, MOVES, GET(malloc)(size * 2);                     \
+	  GET(new_reallocn)(block, size / 16, 16), FREE)                                          \
+	X(HAS_heap_strdup, strdup, 1, MOVES, GET(strdup)(string_of(size)), FREE)                  \
+	X(HAS_heap_strdup, strndup, 1, MOVES, GET(strndup)(string_of(size * 2), size - 1), FREE)  \
+	X(HAS_heap_strdup, heap_strdup, 1, MOVES, GET(heap_strdup)(HEAP, string_of(size)), FREE)  \
+	X(HAS_heap_strdup, heap_strndup, 1, MOVES,                                                \
+	  GET(heap_strndup)(HEAP, string_of(size * 2), size - 1), FREE)                           \
+	X(HAS_reallocarr, reallocarr, UNIT, MOVES, GET(malloc)(size / 2);                         \
+	  SELF_CHECK(CALL(reallocarr)(&block, size / 16, 16) == 0), FREE)                         \
+	X(HAS_aligned_recalloc, aligned_recalloc, UNIT, MOVES,                                    \
+	  GET(calloc_aligned)(size / 32, 16, ALIGNMENT);                                          \
+	  GET(aligned_recalloc)(block, size / 16, 16, ALIGNMENT), FREE)                           \
+	X(HAS_aligned_offset_recalloc, aligned_offset_recalloc, UNIT, MOVES,                      \
+	  GET(aligned_offset_recalloc)(NULL, size / 16, 16, ALIGNMENT, 0), FREE)                  \
+	X(HAS_recalloc_aligned_at, recalloc_aligned_at, UNIT, MOVES,                              \
+	  GET(recalloc_aligned_at)(NULL, size / 16, 16, ALIGNMENT, 0), FREE)                      \
+	X(HAS_heap_calloc_aligned_at, heap_calloc_aligned_at, UNIT, MOVES,                        \
+	  GET(heap_calloc_aligned_at)(HEAP, size / 16, 16, ALIGNMENT, 0), FREE)                   \
+	X(HAS_heap_realloc_aligned_at, heap_realloc_aligned_at, 1, MOVES,                         \
+	  GET(malloc_aligned)(size / 2, ALIGNMENT);                                               \
+	  GET(heap_realloc_aligned_at)(HEAP, block, size, ALIGNMENT, 0), FREE)                    \
+	X(HAS_heap_rezalloc_aligned_at, heap_rezalloc_aligned_at, 1, MOVES,                       \
+	  GET(zalloc_aligned)(size / 2, ALIGNMENT);                                               \
+	  GET(heap_rezalloc_aligned_at)(HEAP, block, size, ALIGNMENT, 0), FREE)                   \
+	X(HAS_heap_recalloc_aligned, heap_recalloc_aligned, UNIT, MOVES,                          \
+	  GET(heap_recalloc_aligned)(HEAP, NULL, size / 16, 16, ALIGNMENT), FREE)                 \
+	X(HAS_heap_recalloc_aligned_at, heap_recalloc_aligned_at, UNIT, MOVES,                    \
+	  GET(calloc_aligned)(size / 32, 16, ALIGNMENT);                                          \
+	  GET(heap_recalloc_aligned_at)(HEAP, block, size / 16, 16, ALIGNMENT, 0), FREE)
 
 #if HAS_delete
 #define DELETE CALL(delete)(block)
@@ -154,6 +206,20 @@ void CALL(free_size_aligned)(void *, size_t, size_t);
 #define DELETE FREE
 #define DELETE_ALIGNED FREE
 #endif
+
+static char text[STRING_MAX];
+
+/* Before any thread: the text ends with its last byte. */
+__attribute__((constructor)) static void fill_text(void)
+{
+	memset(text, 'x', sizeof(text) - 1);
+}
+
+/* A string that takes so many bytes. */
+__attribute__((unused)) static const char *string_of(size_t size)
+{
+	return text + sizeof(text) - size;
+}
 
 static const char nothrow[1] __attribute__((unused)); /* for std::nothrow, which is empty */
 

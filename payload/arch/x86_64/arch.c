@@ -38,6 +38,8 @@ _Static_assert((offsetof(struct hi_thread_slot, in_flight) & SLOT_SHARED_COUNT) 
 _Static_assert((offsetof(struct hi_place, count) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
 _Static_assert((offsetof(struct hi_thread_table, passing) & SLOT_SHARED_COUNT) != 0,
 	       "gate_layout.h");
+_Static_assert(CALL_ARGUMENT4 == offsetof(struct hook_call, argument[4]), "gate_layout.h");
+_Static_assert(CALL_ARGUMENT5 == offsetof(struct hook_call, argument[5]), "gate_layout.h");
 _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h");
 _Static_assert(CALL_WORDS == offsetof(struct hook_call, words) &&
 		       CALL_BP == offsetof(struct hook_call, bp),

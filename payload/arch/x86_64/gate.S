@@ -288,7 +288,11 @@ hook_stub:
 	.type arch_call_original, @function
 arch_call_original:
 	.cfi_startproc
-	mov CALL_WORDS(%r9), %rax
+	mov %r8, %r10
+	mov %r9, %r11
+	mov CALL_ARGUMENT4(%r11), %r8
+	mov CALL_ARGUMENT5(%r11), %r9
+	mov CALL_WORDS(%r11), %rax
 	mov WORDS_RETURN_GADGET(%rax), %rax
 	push_kept %rbp
 	test %rax, %rax
@@ -298,7 +302,7 @@ arch_call_original:
 	push_kept %r13
 	push_kept %r14
 	push_kept %r15
-	lea CALL_BP(%r9), %rbp
+	lea CALL_BP(%r11), %rbp
 	lea 2f(%rip), %rbx
 	mov %rbx, %r12
 	mov %rbx, %r13
@@ -308,7 +312,7 @@ arch_call_original:
 	push %rax
 	push %rax
 	.cfi_adjust_cfa_offset 16
-	jmp *%r8
+	jmp *%r10
 2:	add $16, %rsp /* removes what the gadget pushed, and the first of the two words */
 	.cfi_adjust_cfa_offset -16
 	pop_kept %r15
@@ -321,7 +325,7 @@ arch_call_original:
 	ret
 	.cfi_restore_state
 1:	xor %ebp, %ebp
-	call *%r8
+	call *%r10
 	pop_kept %rbp
 	ret
 	.cfi_endproc

@@ -35,6 +35,8 @@
  */
 #define SLOT_SHARED_COUNT 4
 
+#define CALL_ARGUMENT4 32
+#define CALL_ARGUMENT5 40
 #define CALL_GUARD 48
 #define CALL_WORDS 56
 #define CALL_BP 112
