@@ -70,12 +70,20 @@ static size_t read_cmdline(pid_t pid, char *into, size_t size)
 /* Warns of an unhooked allocator. Later the user could notice it only by what is missing. */
 static void warn_unhooked(const struct session *session)
 {
+	const struct unhooked_list *list = &session->preflight.unhooked;
 	char text[UNHOOKED_TEXT_MAX];
-	if (session->preflight.unhooked.count && !session->options->quiet)
+	if (session->options->quiet)
+		return;
+	if (*unhooked_describe(list, false, text, sizeof(text)))
 		fprintf(stderr,
 			"heapinject: its allocations go to %s, which is not hooked: they will not "
 			"be seen\n",
-			unhooked_describe(&session->preflight.unhooked, text, sizeof(text)));
+			text);
+	if (*unhooked_describe(list, true, text, sizeof(text)))
+		fprintf(stderr,
+			"heapinject: its frees go to %s, which is not hooked: what it frees will "
+			"count as in use\n",
+			text);
 }
 
 /* Says of which memory the profile will know nothing: no warning, as malloc does not give it. */

@@ -322,16 +322,18 @@ enum hi_unhooked {
 	/* objects are bound to its malloc, which is not the hooked one: RTLD_DEEPBIND */
 	HI_UNHOOKED_BOUND = 3,
 	HI_UNHOOKED_NAMESPACE = 4, /* it serves another namespace: dlmopen */
+	/* the function frees: what it frees counts as in use, or nothing that frees is known */
+	HI_UNHOOKED_FREE = 5,
 };
 
 /*
- * An allocator that serves the process, or a part of it, and whose calls by that object are not
- * hooked. Written at the start of the session, and when one is found.
+ * An allocator that serves the process, or a part of it, and of which a function is not hooked.
+ * Written at the start of the session, and when one is found.
  */
 struct hi_stream_unhooked {
 	struct hi_stream_record record; /* flags: enum hi_unhooked */
 	uint64_t time_ns;
-	uint32_t name_size; /* length of the name of the function that allocates */
+	uint32_t name_size; /* length of the name of that function */
 	/* length of the path of the object; an empty path = the program itself */
 	uint32_t path_size;
 };

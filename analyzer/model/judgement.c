@@ -107,6 +107,10 @@ static int judge_missed(struct profile *profile)
 					: 0;
 	const double share = (double)missed / ((double)missed + (double)meta->frees + 1);
 
+	if (meta->unhooked_frees)
+		return set(profile, HI_CAVEAT_MISSED_FREES,
+			   "its frees go to %s, which is not hooked: what is in use is too high",
+			   meta->unhooked_frees);
 	if (missed < (is_sampled ? MISSED_MIN_SAMPLED : MISSED_MIN) ||
 	    share < (is_sampled ? MISSED_SHARE_SAMPLED : MISSED_SHARE))
 		return 0;

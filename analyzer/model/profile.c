@@ -64,6 +64,7 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->filters);
 	free(meta->damage);
 	free(meta->unhooked);
+	free(meta->unhooked_frees);
 	free(meta->sources);
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		free(meta->caveat[kind]);

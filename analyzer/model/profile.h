@@ -185,7 +185,9 @@ struct profile_meta {
 	uint64_t moment_step_ns;
 	/* the nearest limit of the process's memory, and what counted towards it at the end */
 	uint64_t limit_bytes, limited_bytes;
-	char *unhooked;    /* allocators that are not hooked, in words; NULL = none is known */
+	char *unhooked; /* allocators that are not hooked, in words; NULL = none is known */
+	/* the same of functions that free; of a session only, as files have the caveat */
+	char *unhooked_frees;
 	uint32_t runtimes; /* 1 << enum hi_runtime, of those that the process runs */
 	/* why something must not be stated, one line each (caveats.h); NULL = no caveat */
 	char *caveat[HI_CAVEATS];

@@ -248,13 +248,15 @@ static const char *whose_calls(unsigned how)
 }
 
 /*
- * Adds to meta.unhooked: "je_malloc in the program itself", "malloc in /opt/lib/libx.so". Only the
- * first UNHOOKED_TOLD allocators are named.
+ * Adds to meta.unhooked or meta.unhooked_frees: "je_malloc in the program itself", "malloc in
+ * /opt/lib/libx.so". Only the first UNHOOKED_TOLD are named.
  */
 static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *record)
 {
 	const char *cursor = (const char *)(record + 1);
-	char **all = &replay->profile->meta.unhooked;
+	struct profile_meta *meta = &replay->profile->meta;
+	char **all =
+		record->record.flags == HI_UNHOOKED_FREE ? &meta->unhooked_frees : &meta->unhooked;
 	char *name = NULL, *path = NULL, *text = NULL;
 	int err = 0;
 

@@ -20,6 +20,7 @@ struct finder {
 	const struct elf_image *image; /* of the functions that are examined */
 	struct eh_frame frame;
 	struct entries *entries;
+	bool wants_frees; /* looks for ways to functions that free, not to those that allocate */
 };
 
 struct code {
@@ -135,11 +136,17 @@ static bool is_allocating(const struct finder *finder, unsigned hook)
 	       hook_table[hook_function(hook)].gate != GATE_FREE;
 }
 
+static bool is_wanted(const struct finder *finder, unsigned hook)
+{
+	return hook_original(finder->allocators, hook) &&
+	       (hook_table[hook_function(hook)].gate == GATE_FREE) == finder->wants_frees;
+}
+
 static bool is_hooked_at_entry(const struct finder *finder, remote_addr address)
 {
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
-		if (hook_original(finder->allocators, hook) == address &&
-		    is_allocating(finder, hook) && entries_have(finder->entries, hook))
+		if (hook_original(finder->allocators, hook) == address && is_wanted(finder, hook) &&
+		    entries_have(finder->entries, hook))
 			return true;
 	return false;
 }
@@ -154,7 +161,7 @@ static bool is_slot_of_allocating(const struct finder *finder, remote_addr slot)
 	const enum hi_function function = symbol ? hook_function_of(symbol) : HI_FN_NONE;
 	remote_addr address;
 
-	return (function != HI_FN_NONE && is_allocating(finder, function)) ||
+	return (function != HI_FN_NONE && is_wanted(finder, function)) ||
 	       (symbol && !elf_images_resolve(finder->images, symbol, &address, NULL) &&
 		is_hooked_at_entry(finder, address));
 }
@@ -262,13 +269,13 @@ static enum entry_nesting nesting_of(const struct finder *finder, unsigned hook)
 	return reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
 }
 
-/* Does the function, which is not hooked at its entry, reach one that is? */
+/* Does the function, which is not hooked at its entry, reach one of its kind that is? */
 static bool reaches_hooked(const struct finder *finder, unsigned hook)
 {
 	struct reached reached = {0};
 	struct code code;
 
-	if (!is_allocating(finder, hook) || entries_have(finder->entries, hook) ||
+	if (!is_wanted(finder, hook) || entries_have(finder->entries, hook) ||
 	    !find_code(finder, hook, &code))
 		return false;
 	look_through(finder, &code, &reached);
@@ -301,7 +308,9 @@ static int look_at_image(struct finder *finder, const struct elf_images *images)
 			continue;
 		if (is_hooked_at_all(finder, hook))
 			finder->entries->nesting[hook] = nesting_of(finder, hook);
+		finder->wants_frees = hook_table[hook_function(hook)].gate == GATE_FREE;
 		finder->entries->is_seen_inside[hook] = reaches_hooked(finder, hook);
+		finder->wants_frees = false;
 	}
 	eh_frame_close(&finder->frame);
 	return err;

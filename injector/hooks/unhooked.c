@@ -8,15 +8,21 @@
 #include "hook_table.h"
 #include "plain_text.h"
 
-static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol)
+static enum hi_unhooked how_of(const struct allocator *allocator)
 {
 	static const enum hi_unhooked how[] = {[ALLOCATOR_BY_SLOTS] = HI_UNHOOKED_DIRECT,
 					       [ALLOCATOR_DIRECT] = HI_UNHOOKED_DIRECT,
 					       [ALLOCATOR_PREFIXED] = HI_UNHOOKED_PREFIXED,
 					       [ALLOCATOR_BOUND] = HI_UNHOOKED_BOUND,
 					       [ALLOCATOR_APART] = HI_UNHOOKED_NAMESPACE};
-	struct unhooked found = {.how = how[allocator->reach],
-				 .is_main = allocator->image->is_main};
+
+	return how[allocator->reach];
+}
+
+static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol,
+		enum hi_unhooked how)
+{
+	struct unhooked found = {.how = how, .is_main = allocator->image->is_main};
 	char name[2 * HI_ALLOCATOR_NAME_MAX];
 
 	snprintf(name, sizeof(name), "%s%s", allocator->prefix, symbol);
@@ -28,6 +34,15 @@ static void add(struct unhooked_list *list, const struct allocator *allocator, c
 			return;
 	if (list->count < UNHOOKED_MAX)
 		list->unhooked[list->count++] = found;
+}
+
+/* Is a function known that frees what the allocator allocates? */
+static bool has_free(const struct allocator *allocator)
+{
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
+		if (allocator->original[function] && hook_table[function].gate == GATE_FREE)
+			return true;
+	return false;
 }
 
 static bool is_seen(const struct entries *entries, unsigned hook)
@@ -49,22 +64,30 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 		if (!i && !allocator->image->is_main)
 			continue;
 		if (!allocator->original[HI_FN_MALLOC])
-			add(out_list, allocator, hook_table[HI_FN_MALLOC].symbol);
+			add(out_list, allocator, hook_table[HI_FN_MALLOC].symbol,
+			    how_of(allocator));
 		if (allocator->hides_operators)
-			add(out_list, allocator, "operator new");
+			add(out_list, allocator, "operator new", how_of(allocator));
 		for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 			if (allocator->original[function] &&
-			    hook_table[function].gate != GATE_FREE &&
 			    !is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + function))
 				add(out_list, allocator,
-				    hook_name_after(allocator->prefix, function));
+				    hook_name_after(allocator->prefix, function),
+				    hook_table[function].gate == GATE_FREE ? HI_UNHOOKED_FREE
+									   : how_of(allocator));
+		if (allocator->original[HI_FN_MALLOC] && !has_free(allocator) &&
+		    is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + HI_FN_MALLOC))
+			add(out_list, allocator, hook_table[HI_FN_FREE].symbol, HI_UNHOOKED_FREE);
 	}
 }
 
 void unhooked_add(const struct allocators *allocators, size_t first, struct unhooked_list *list)
 {
-	for (size_t i = first; i < allocators->count; i++)
-		add(list, &allocators->allocator[i], hook_table[HI_FN_MALLOC].symbol);
+	for (size_t i = first; i < allocators->count; i++) {
+		const struct allocator *allocator = &allocators->allocator[i];
+
+		add(list, allocator, hook_table[HI_FN_MALLOC].symbol, how_of(allocator));
+	}
 }
 
 /* Explains why the allocations are not seen; empty if the function's name shows it. */
@@ -76,15 +99,18 @@ static const char *whose_calls(enum hi_unhooked how)
 					      : "";
 }
 
-char *unhooked_describe(const struct unhooked_list *list, char *text, size_t size)
+char *unhooked_describe(const struct unhooked_list *list, bool of_frees, char *text, size_t size)
 {
 	size_t at = 0;
 
 	*text = 0;
 	for (size_t i = 0; i < list->count && at < size; i++) {
 		const struct unhooked *unhooked = &list->unhooked[i];
+
+		if ((unhooked->how == HI_UNHOOKED_FREE) != of_frees)
+			continue;
 		const int length = snprintf(
-			text + at, size - at, "%s%s in %s%s", i ? " and " : "", unhooked->function,
+			text + at, size - at, "%s%s in %s%s", at ? " and " : "", unhooked->function,
 			unhooked->is_main ? "the program itself" : unhooked->path,
 			whose_calls(unhooked->how));
 

@@ -151,9 +151,11 @@ void preflight_print(FILE *stream, const struct preflight *preflight, bool in_de
 		preflight->libc_version);
 	for (size_t i = 0; i < preflight->allocator_count; i++)
 		print_allocator(stream, &preflight->allocators[i], in_detail);
-	if (preflight->unhooked.count)
-		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n",
-			unhooked_describe(&preflight->unhooked, unhooked, sizeof(unhooked)));
+	if (*unhooked_describe(&preflight->unhooked, false, unhooked, sizeof(unhooked)))
+		fprintf(stream, "  not hooked %s: what is allocated by it is not seen\n", unhooked);
+	if (*unhooked_describe(&preflight->unhooked, true, unhooked, sizeof(unhooked)))
+		fprintf(stream, "  not hooked %s: what is freed by it counts as in use\n",
+			unhooked);
 	for (unsigned i = 0; i < HI_RUNTIME_COUNT; i++)
 		if (preflight->runtimes >> i & 1)
 			fprintf(stream, "  it runs    %s: %s\n", hi_runtime_text(i)->title,
@@ -202,7 +204,8 @@ static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 	static const char *const how_names[] = {[HI_UNHOOKED_PREFIXED] = "prefixed",
 						[HI_UNHOOKED_DIRECT] = "direct",
 						[HI_UNHOOKED_BOUND] = "bound",
-						[HI_UNHOOKED_NAMESPACE] = "namespace"};
+						[HI_UNHOOKED_NAMESPACE] = "namespace",
+						[HI_UNHOOKED_FREE] = "free"};
 
 	fputs(",\"unhooked\":[", stream);
 	for (size_t i = 0; i < list->count; i++) {

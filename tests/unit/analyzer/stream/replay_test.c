@@ -97,6 +97,22 @@ UNIT_TEST(allocators_that_are_not_hooked)
 	profile_close(&profile);
 }
 
+UNIT_TEST(frees_that_are_not_hooked)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_unhooked(file, HI_UNHOOKED_FREE, "je_sdallocx", "");
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(!profile.meta.unhooked && !profile.meta.caveat[HI_CAVEAT_UNHOOKED]);
+	CHECK_STR(profile.meta.caveat[HI_CAVEAT_MISSED_FREES],
+		  "its frees go to je_sdallocx in the program itself, which is not hooked: what is "
+		  "in use is too high");
+	CHECK(!profile.meta.damage);
+	profile_close(&profile);
+}
+
 UNIT_TEST(modules_count_at_the_time_of_the_event)
 {
 	struct profile profile;

@@ -18,12 +18,20 @@ static const struct elf_image program = {.path = program_path, .is_main = true},
 static struct allocators both(void)
 {
 	return (struct allocators){
-		.allocator = {{.image = &libc, .reach = ALLOCATOR_BY_SLOTS},
-			      {.image = &program,
-			       .reach = ALLOCATOR_PREFIXED,
-			       .prefix = "some_",
-			       .original = {[HI_FN_MALLOC] = 1, [HI_FN_CALLOC] = 2}}},
+		.allocator =
+			{{.image = &libc, .reach = ALLOCATOR_BY_SLOTS},
+			 {.image = &program,
+			  .reach = ALLOCATOR_PREFIXED,
+			  .prefix = "some_",
+			  .original = {[HI_FN_MALLOC] = 1, [HI_FN_CALLOC] = 2, [HI_FN_FREE] = 3}}},
 		.count = 2};
+}
+
+/* No function is hooked but that which frees. */
+static void begin(struct entries *entries)
+{
+	entries_clear(entries);
+	entries->entry[HI_FN_FREE].at = entries->entry[HI_FUNCTION_COUNT + HI_FN_FREE].at = 3;
 }
 
 UNIT_TEST(an_allocator_under_a_prefix)
@@ -33,13 +41,13 @@ UNIT_TEST(an_allocator_under_a_prefix)
 	struct unhooked_list list;
 	char text[UNHOOKED_TEXT_MAX];
 
-	entries_clear(&entries);
+	begin(&entries);
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 1);
 	CHECK_EQ(list.unhooked[0].how, HI_UNHOOKED_PREFIXED);
 	CHECK(list.unhooked[0].is_main);
 	CHECK_STR(list.unhooked[0].function, "some_malloc");
-	CHECK_STR(unhooked_describe(&list, text, sizeof(text)),
+	CHECK_STR(unhooked_describe(&list, false, text, sizeof(text)),
 		  "some_malloc in the program itself");
 }
 
@@ -49,11 +57,50 @@ UNIT_TEST(what_is_hooked_at_its_entry_is_seen)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	entries_clear(&entries);
+	begin(&entries);
 	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
 	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 0);
+}
+
+/* What is freed by a function that is not seen would count as a leak. */
+UNIT_TEST(a_function_that_frees_is_told_of_by_itself)
+{
+	struct allocators allocators = both();
+	static struct entries entries;
+	struct unhooked_list list;
+	char text[UNHOOKED_TEXT_MAX];
+
+	begin(&entries);
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_FREE].at = 0;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+	unhooked_find(&allocators, &entries, &list);
+	CHECK_EQ(list.count, 1);
+	CHECK_EQ(list.unhooked[0].how, HI_UNHOOKED_FREE);
+	CHECK_STR(unhooked_describe(&list, false, text, sizeof(text)), "");
+	CHECK_STR(unhooked_describe(&list, true, text, sizeof(text)),
+		  "some_free in the program itself");
+	entries.is_seen_inside[HI_FUNCTION_COUNT + HI_FN_FREE] = true;
+	unhooked_find(&allocators, &entries, &list);
+	CHECK_EQ(list.count, 0);
+}
+
+UNIT_TEST(an_allocator_that_frees_nothing_has_a_function_that_is_not_known)
+{
+	struct allocators allocators = both();
+	static struct entries entries;
+	struct unhooked_list list;
+
+	begin(&entries);
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+	allocators.allocator[1].original[HI_FN_FREE] = 0;
+	unhooked_find(&allocators, &entries, &list);
+	CHECK_EQ(list.count, 1);
+	CHECK_EQ(list.unhooked[0].how, HI_UNHOOKED_FREE);
+	CHECK_STR(list.unhooked[0].function, "some_free");
 }
 
 UNIT_TEST(one_function_that_is_not_hooked_is_named)
@@ -62,7 +109,7 @@ UNIT_TEST(one_function_that_is_not_hooked_is_named)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	entries_clear(&entries);
+	begin(&entries);
 	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 1);
@@ -76,11 +123,12 @@ UNIT_TEST(operators_that_nothing_names_are_told_of)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	entries_clear(&entries);
+	begin(&entries);
 	allocators.count = 1;
 	allocators.allocator[0].image = &program;
 	allocators.allocator[0].hides_operators = true;
 	allocators.allocator[0].original[HI_FN_MALLOC] = 1;
+	allocators.allocator[0].original[HI_FN_FREE] = 3;
 	entries.entry[HI_FN_MALLOC].at = 1;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 1);
@@ -94,7 +142,7 @@ UNIT_TEST(direct_calls_of_the_program_are_not_seen_by_slots)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	entries_clear(&entries);
+	begin(&entries);
 	allocators.count = 1;
 	allocators.allocator[0].image = &program;
 	allocators.allocator[0].original[HI_FN_MALLOC] = 1;
@@ -139,11 +187,11 @@ UNIT_TEST(descriptions_fit)
 		list.unhooked[i] = (struct unhooked){.how = HI_UNHOOKED_DIRECT,
 						     .function = "malloc",
 						     .path = "/a/library/whose/name/is/long.so"};
-	CHECK_EQ(strlen(unhooked_describe(&list, text, sizeof(text))), sizeof(text) - 1);
+	CHECK_EQ(strlen(unhooked_describe(&list, false, text, sizeof(text))), sizeof(text) - 1);
 	CHECK(!strncmp(text,
 		       "malloc in /a/library/whose/name/is/long.so (by direct calls) and malloc in",
 		       74));
-	CHECK_STR(unhooked_describe(&(struct unhooked_list){0}, text, sizeof(text)), "");
+	CHECK_STR(unhooked_describe(&(struct unhooked_list){0}, false, text, sizeof(text)), "");
 }
 
 UNIT_TEST(what_has_come_since_is_added_once)
