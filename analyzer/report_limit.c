@@ -35,13 +35,19 @@ static int limited_value(const struct report_options *options, const struct prof
 	return err;
 }
 
-/* True if the view asks what grows, and the caveats withhold the answer. */
-static bool is_unsure_of_growth(const struct report_options *options, uint32_t caveats)
+static bool asks_what_grows(const struct report_options *options)
 {
-	const bool asks = options->renderer->render == render_leaks ||
-			  options->renderer->render == render_growth;
+	return options->renderer->render == render_leaks ||
+	       options->renderer->render == render_growth;
+}
 
-	return asks && caveats_withhold_verdicts(caveats);
+/* Without a limit. What was not seen may grow, too. */
+static int check_growth(const struct report_options *options, uint32_t caveats)
+{
+	if (!asks_what_grows(options) || !caveats_too_low(caveats))
+		return HI_EXIT_OK;
+	report_complain(options, "cannot tell all that grows: see the warnings of the report");
+	return HI_EXIT_UNSURE;
 }
 
 int report_check_limit(const struct report_options *options, const struct profile *profile)
@@ -50,12 +56,12 @@ int report_check_limit(const struct report_options *options, const struct profil
 	char value_text[HI_UNITS_TEXT_MAX], limit_text[HI_UNITS_TEXT_MAX];
 	double value;
 
-	if (is_unsure_of_growth(options, caveats)) {
+	if (asks_what_grows(options) && caveats_withhold_verdicts(caveats)) {
 		report_complain(options, "cannot tell what grows: see the warnings of the report");
 		return HI_EXIT_UNSURE;
 	}
 	if (!options->fail_above)
-		return HI_EXIT_OK;
+		return check_growth(options, caveats);
 	if (limited_value(options, profile, &value)) {
 		report_complain(options, "out of memory");
 		return HI_EXIT_FAILED;

@@ -283,6 +283,11 @@ static void look_at_alias(struct finder *finder, unsigned hook)
 		entries->entry[hook].at = 0;
 		return;
 	}
+	/* it may be the same as an earlier one that only jumps */
+	for (unsigned other = 0; original && !entries->entry[hook].at && other < hook; other++)
+		if (hook_original(finder->allocators, other) == original &&
+		    entries->covered_by[other] != ENTRY_NOT_COVERED)
+			entries->covered_by[hook] = entries->covered_by[other];
 }
 
 int entries_find(const struct elf_images *images, const struct maps *maps,

@@ -39,7 +39,9 @@ DEBIAN_SOURCES = (
 class Row:
     allocator: str
     # shared, preload, static (in the program, in the place of malloc), prefix (in the program
-    # beside libc's malloc); of a libc: dynamic, static (no PIE), static-pie
+    # beside libc's malloc), own (the same under a prefix that only --prefix tells); of a libc:
+    # dynamic, static (no PIE), static-pie. Stripped programs whose allocator is linked as in
+    # `static` of a libc, or `prefix`: linked (by .gnu_debuglink), packed (mini debug information)
     linkage: str
     language: str
     prefix: str = ""
@@ -50,6 +52,7 @@ class Row:
 
 
 LIBCS = ("glibc", "musl")
+STRIPPED = ("linked", "packed")
 # Of the programs in each of LANGUAGES.
 PREFIXES = {
     "jemalloc": ("je_", "je_", "_rjem_"), "tcmalloc": ("tc_",) * 3, "mimalloc": ("mi_",) * 3,
@@ -70,6 +73,9 @@ ROWS = [
       for linkage in ("shared", "preload", "static") for language in LANGUAGES),
     *(Row(allocator, "prefix", language, prefix) for allocator, prefixes in PREFIXES.items()
       for language, prefix in zip(LANGUAGES, prefixes)),
+    Row("tcmalloc", "own", "c", "my_"),
+    *(Row("glibc", linkage, "c") for linkage in STRIPPED),
+    *(Row("jemalloc", linkage, "c", "je_") for linkage in STRIPPED),
 ]
 
 
@@ -130,7 +136,11 @@ class Workshop:
             return source
         output = self.path(f"lib{row.prefix}{row.allocator}.a")
         if not os.path.exists(output) or os.path.getmtime(output) < os.path.getmtime(source):
-            make = self.prefix_jemalloc if row.allocator == "jemalloc" else self.unmask_tcmalloc
+            make = (
+                self.prefix_jemalloc if row.allocator == "jemalloc"
+                else self.rename_tcmalloc if row.linkage == "own"
+                else self.unmask_tcmalloc
+            )
             make(source, output, row.prefix)
         return output
 
@@ -164,6 +174,15 @@ class Workshop:
               and not name.startswith((prefix, "mmap", "mremap", "munmap", "sbrk"))),
             *(f"--redefine-sym={name}={prefix}{name}" for name in there
               if re.match(r"_Zn[aw]|_Zd[al]", name)),
+        )
+
+    def rename_tcmalloc(self, source, output, prefix):
+        """Nothing is called tc_ or by a name of C, but only by one with the prefix."""
+        self.unmask_tcmalloc(source, output, "tc_")
+        self.edit(
+            output, output,
+            *(f"--redefine-sym={name}={prefix}{name[3:]}" for name in sorted(defined(output))
+              if name.startswith("tc_")),
         )
 
     def mimalloc(self, overrides):
@@ -220,11 +239,13 @@ class Workshop:
         """Names of what the allocator of the row defines, without prefix."""
         if row.prefix:
             # mimalloc's are hidden: still global in the archive.
-            return {
+            there = {
                 name[len(row.prefix) :]
                 for name in defined(self.archive(row))
                 if name.startswith(row.prefix)
             }
+            # What functions take that C does not have is not known of any allocator.
+            return there & defined(f"{LIBRARIES}/libc.so.6", "-D") if row.linkage == "own" else there
         if row.linkage == "static" and row.allocator not in LIBCS:
             return defined(self.archive(row))
         if row.allocator == "musl":
@@ -251,7 +272,7 @@ class Workshop:
         """(what the program is built by, the program)."""
         program, objects = f"{directory}/program", [f"{directory}/program.o"]
         compiler = "musl-gcc" if row.allocator == "musl" else self.compiler
-        is_static = row.allocator in LIBCS and row.linkage == "static"
+        is_static = row.allocator in LIBCS and row.linkage in ("static", *STRIPPED)
         flags = [*FLAGS, "-fno-pie" if is_static else "-fPIE", *self.defines(row)]
         is_rust = row.language == "rust"
         commands = [
@@ -278,15 +299,40 @@ class Workshop:
             link = ["-static", "-no-pie"]
         elif row.linkage == "static-pie":
             link = ["-static-pie"]
-        elif row.linkage in ("static", "prefix"):
+        elif row.linkage in ("static", "prefix", "own", *STRIPPED):
             link = [self.archive(row), *(f"-l{name}" for name in NEEDED[row.allocator])]
         elif row.linkage == "shared":
             link = [f"-l{LINKED[row.allocator]}"]
         commands.append(
             [self.cxx if row.language == "c++" else compiler, "-pthread", "-o", program, *objects,
-             *link]
+             *link, *(["-Wl,--build-id"] if row.linkage in STRIPPED else [])]
         )
         return commands, program
+
+    def strip(self, row, program):
+        """Takes the symbols of the program to where the row has them."""
+        debug = f"{program}.debug"
+        run(["objcopy", "--only-keep-debug", program, debug], program)
+        if row.linkage == "packed":
+            self.pack(program, debug)
+        else:
+            run(["strip", program], program)
+            run(["objcopy", f"--add-gnu-debuglink={debug}", program], program)
+
+    def pack(self, program, debug):
+        """As Fedora does: functions that are not weak, nor exported."""
+        kept = {
+            line.split()[-1]
+            for line in run(["nm", "--defined-only", program], program).splitlines()
+            if line.split()[-2] in "TtD"
+        } - defined(program, "-D")
+        with open(f"{program}.kept", "w", encoding="utf-8") as file:
+            file.write("".join(f"{name}\n" for name in sorted(kept)))
+        run(["objcopy", "-S", f"--keep-symbols={program}.kept", debug, f"{program}.mini"], program)
+        run(["xz", "-f", f"{program}.mini"], program)
+        run(["strip", program], program)
+        run(["objcopy", "--add-section", f".gnu_debugdata={program}.mini.xz", program], program)
+        os.unlink(debug)
 
     def rust_options(self, row):
         """The allocator comes before the libraries of Rust, as a crate that links it does."""
@@ -319,6 +365,8 @@ class Workshop:
         ):
             for command in commands:
                 run(command, row.name, env={**os.environ, "PREFIX": row.prefix})
+            if row.linkage in STRIPPED:
+                self.strip(row, program)
             with open(record, "w", encoding="utf-8") as file:
                 file.write(text)
         environment = {}

@@ -220,7 +220,7 @@ UNIT_TEST(what_each_caveat_forbids)
 		[HI_CAVEAT_MISSED_FREES] = {false, true, false, true, false},
 		[HI_CAVEAT_IMPOSSIBLE] = {false, true, false, true, false},
 		[HI_CAVEAT_UNHOOKED] = {false, false, false, false, true},
-		[HI_CAVEAT_OTHER_MEANS] = {true, true, true, false, true},
+		[HI_CAVEAT_OTHER_MEANS] = {false, false, true, false, true},
 		[HI_CAVEAT_OTHER_HEAP] = {true, true, true, false, false},
 	};
 	struct profile profile = begin(10);
