@@ -190,6 +190,9 @@ static int parse_prefix(const char *command, const char *argument, struct hi_pre
 	switch (hi_prefixes_add(prefixes, argument)) {
 	case 0:
 		return HI_EXIT_OK;
+	case -ENOTSUP:
+		return usage_error(command, "DPDK's functions take other arguments than malloc's",
+				   argument);
 	case -E2BIG:
 		return usage_error(command, "one --prefix too many", argument);
 	default:

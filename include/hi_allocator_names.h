@@ -16,6 +16,7 @@
 #define HI_ALLOCATOR_NAME_MAX 64u
 #define HI_PREFIX_MAX 32u
 #define HI_PREFIXES_MAX 8u
+#define HI_DPDK_PREFIX "rte_" /* its functions take other arguments, and are only named */
 
 /* Prefixes that the user names, as my_ where the functions are my_malloc, my_free, ... */
 struct hi_prefixes {
@@ -23,7 +24,10 @@ struct hi_prefixes {
 	size_t count;
 };
 
-/* Adds one, unless it is there. -EINVAL: no name begins like that; -E2BIG: there are too many. */
+/*
+ * Adds one, unless it is there. -EINVAL: no name begins like that; -E2BIG: there are too many;
+ * -ENOTSUP: functions with this prefix are known to take other arguments.
+ */
 static inline int hi_prefixes_add(struct hi_prefixes *prefixes, const char *text)
 {
 	static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
@@ -35,6 +39,8 @@ static inline int hi_prefixes_add(struct hi_prefixes *prefixes, const char *text
 	for (size_t i = 0; i < length; i++)
 		if (!strchr(first, text[i]) && !strchr(digits, text[i]))
 			return -EINVAL;
+	if (strcmp(text, HI_DPDK_PREFIX) == 0)
+		return -ENOTSUP;
 	for (size_t i = 0; i < prefixes->count; i++)
 		if (strcmp(prefixes->prefix[i], text) == 0)
 			return 0;

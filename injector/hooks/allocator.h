@@ -24,6 +24,11 @@ enum allocator_family {
 	ALLOCATOR_JEMALLOC,
 	ALLOCATOR_TCMALLOC, /* gperftools */
 	ALLOCATOR_MIMALLOC,
+	/*
+	 * its functions take a type first (rte_malloc), and several processes may share its blocks:
+	 * it is only named
+	 */
+	ALLOCATOR_DPDK,
 };
 
 /* How calls come to an allocator. */

@@ -234,6 +234,7 @@ struct names {
 	char prefix[PREFIXES_MAX][HI_ALLOCATOR_NAME_MAX];
 	size_t prefix_count;
 	bool has_malloc;
+	remote_addr dpdk; /* rte_malloc; 0 = none */
 };
 
 /* Length of the prefix, if the name is that of malloc with one; else 0. */
@@ -255,6 +256,8 @@ static void note_name(void *context, const struct elf_function *function)
 	const size_t length = prefix_of(names->asked, function->name);
 	char prefix[HI_ALLOCATOR_NAME_MAX] = "";
 
+	if (strcmp(function->name, HI_DPDK_PREFIX "malloc") == 0)
+		names->dpdk = function->address;
 	names->has_malloc |= strcmp(function->name, hook_table[HI_FN_MALLOC].symbol) == 0;
 	if (!length || names->prefix_count == PREFIXES_MAX)
 		return;
@@ -271,6 +274,19 @@ static bool is_apart(const struct search *search, const struct elf_image *image)
 	return search->images->r_debug && image->link_order < 0 && image->dynamic;
 }
 
+static void add_dpdk(struct search *search, const struct elf_image *image, remote_addr malloc)
+{
+	struct allocators *allocators = &search->allocators;
+
+	if (allocators->count < ALLOCATORS_MAX)
+		allocators->allocator[allocators->count++] =
+			(struct allocator){.image = image,
+					   .reach = ALLOCATOR_PREFIXED,
+					   .family = ALLOCATOR_DPDK,
+					   .prefix = HI_DPDK_PREFIX,
+					   .malloc = malloc};
+}
+
 static void look_into(struct search *search, const struct elf_image *image)
 {
 	struct names names = {.asked = search->asked};
@@ -278,6 +294,8 @@ static void look_into(struct search *search, const struct elf_image *image)
 	elf_symbols_visit(image, &search->room, note_name, &names);
 	for (size_t i = 0; i < names.prefix_count; i++)
 		add(search, image, names.prefix[i], ALLOCATOR_PREFIXED);
+	if (names.dpdk)
+		add_dpdk(search, image, names.dpdk);
 	/* what it exports comes after the first, and is used only by those bound to it */
 	if (is_apart(search, image) && exports_malloc(image))
 		add(search, image, "", ALLOCATOR_APART);

@@ -79,7 +79,8 @@ void preflight_explain(const struct preflight *preflight, char *line, size_t siz
 static const char *const family_names[] = {
 	[ALLOCATOR_UNKNOWN] = "unknown",   [ALLOCATOR_GLIBC] = "glibc",
 	[ALLOCATOR_MUSL] = "musl",         [ALLOCATOR_JEMALLOC] = "jemalloc",
-	[ALLOCATOR_TCMALLOC] = "tcmalloc", [ALLOCATOR_MIMALLOC] = "mimalloc"};
+	[ALLOCATOR_TCMALLOC] = "tcmalloc", [ALLOCATOR_MIMALLOC] = "mimalloc",
+	[ALLOCATOR_DPDK] = "dpdk"};
 
 static const char *const obstacle_texts[] = {
 	[ENTRY_NO_OBSTACLE] = "its allocator's functions are left to slots",
@@ -128,7 +129,9 @@ static void print_allocator(FILE *stream, const struct preflight_allocator *allo
 		fprintf(stream, " as %smalloc", allocator->prefix);
 	fprintf(stream, " in %s%s: ", allocator->is_main ? "the program itself, " : "",
 		allocator->path);
-	if (allocator->is_left_alone)
+	if (allocator->family == ALLOCATOR_DPDK)
+		fputs("not hooked, as its functions take other arguments\n", stream);
+	else if (allocator->is_left_alone)
 		fputs("not hooked, as it may call another one\n", stream);
 	else
 		fprintf(stream, "%zu functions at their entry\n", allocator->entry_count);
