@@ -245,7 +245,9 @@ class Workshop:
                 if name.startswith(row.prefix)
             }
             # What functions take that C does not have is not known of any allocator.
-            return there & defined(f"{LIBRARIES}/libc.so.6", "-D") if row.linkage == "own" else there
+            if row.linkage == "own":
+                there &= defined(f"{LIBRARIES}/libc.so.6", "-D")
+            return there
         if row.linkage == "static" and row.allocator not in LIBCS:
             return defined(self.archive(row))
         if row.allocator == "musl":
