@@ -195,7 +195,7 @@ static void warn_of_late(struct session *session)
 	snprintf(line, sizeof(line),
 		 "heapinject: a library has come whose allocations go to %s, which is not hooked: "
 		 "they will not be seen",
-		 unhooked_describe(&late, text, sizeof(text)));
+		 unhooked_describe(&late, false, text, sizeof(text)));
 	progress_say(&session->progress, line);
 }
 

@@ -205,7 +205,7 @@ UNIT_TEST(what_has_come_since_is_added_once)
 	for (int i = 0; i < 2; i++)
 		unhooked_add(&allocators, 2, &list);
 	CHECK_EQ(list.count, 1);
-	CHECK_STR(unhooked_describe(&list, text, sizeof(text)),
+	CHECK_STR(unhooked_describe(&list, false, text, sizeof(text)),
 		  "malloc in /lib/libc.so.6 (the one of another namespace, made by dlmopen)");
 }
 
