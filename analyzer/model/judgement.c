@@ -188,7 +188,11 @@ static const char *other_means(enum mapped_kind kind)
 	}
 }
 
-static int judge_growth(struct profile *profile, const char *growth)
+/*
+ * Writes to `expected` what may explain the growth, if the process runs what has a heap of its own:
+ * then nothing is missing.
+ */
+static int judge_growth(struct profile *profile, const char *growth, char *expected, size_t size)
 {
 	const struct profile_meta *meta = &profile->meta;
 	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
@@ -199,34 +203,41 @@ static int judge_growth(struct profile *profile, const char *growth)
 
 	if (kind == MAPPED_ANONYMOUS || kind == MAPPED_KINDS)
 		hi_runtimes_heaps(meta->runtimes, heaps, sizeof(heaps));
-	return set(profile, HI_CAVEAT_OTHER_MEANS, "%s: it %s%s%s", growth, other_means(kind),
-		   *heaps ? "; that may be " : "", heaps);
+	if (*heaps) {
+		snprintf(expected, size, "; %s; that may be %s", growth, heaps);
+		return 0;
+	}
+	return set(profile, HI_CAVEAT_OTHER_MEANS, "%s: it %s", growth, other_means(kind));
 }
 
-static int judge_unseen(struct profile *profile, const struct amounts *amounts)
+static int judge_unseen(struct profile *profile, const struct amounts *amounts, char *expected,
+			size_t size)
 {
 	const char *unhooked = profile->meta.unhooked;
 	char growth[CAVEATS_TEXT_MAX / 4];
 
+	*expected = 0;
 	format_growth(profile, amounts, growth, sizeof(growth));
 	if (unhooked && *unhooked)
 		return set(profile, HI_CAVEAT_UNHOOKED,
 			   "its allocations go to %s, which is not hooked: they are not in these "
 			   "figures%s%s",
 			   unhooked, *growth ? "; " : "", growth);
-	return *growth ? judge_growth(profile, growth) : 0;
+	return *growth ? judge_growth(profile, growth, expected, size) : 0;
 }
 
-static int judge_runtimes(struct profile *profile)
+/* expected: of judge_growth(). */
+static int judge_runtimes(struct profile *profile, const char *expected)
 {
 	char text[HI_RUNTIMES_TEXT_MAX];
 
 	hi_runtimes_describe(profile->meta.runtimes, text, sizeof(text));
-	return *text ? set(profile, HI_CAVEAT_OTHER_HEAP, "%s", text) : 0;
+	return *text ? set(profile, HI_CAVEAT_OTHER_HEAP, "%s%s", text, expected) : 0;
 }
 
 int judgement_make(struct profile *profile)
 {
+	char expected[CAVEATS_TEXT_MAX / 2];
 	int err;
 
 	caveats_clear(&profile->meta); /* the old ones would withdraw the intervals */
@@ -235,6 +246,6 @@ int judgement_make(struct profile *profile)
 	if (!err)
 		err = judge_in_use(profile, &amounts);
 	if (!err)
-		err = judge_unseen(profile, &amounts);
-	return err ? err : judge_runtimes(profile);
+		err = judge_unseen(profile, &amounts, expected, sizeof(expected));
+	return err ? err : judge_runtimes(profile, expected);
 }
