@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -140,6 +141,15 @@ static bool open_packed(int fd, struct section *section)
 	return head.ch_size / section->packing->expansion_max <= section->size;
 }
 
+/* Is all of the section in the file? */
+static bool is_within(int fd, const GElf_Shdr *header)
+{
+	struct stat file;
+
+	return fstat(fd, &file) == 0 && header->sh_offset <= (uint64_t)file.st_size &&
+	       header->sh_size <= (uint64_t)file.st_size - header->sh_offset;
+}
+
 static bool add_section(int fd, const GElf_Shdr *header, Elf64_Word name, struct layout *layout)
 {
 	struct section section = {.name = name,
@@ -148,7 +158,7 @@ static bool add_section(int fd, const GElf_Shdr *header, Elf64_Word name, struct
 				  .whole_size = header->sh_size,
 				  .to = layout->size};
 
-	if (header->sh_offset > INT64_MAX || header->sh_size > INT64_MAX - header->sh_offset)
+	if (!is_within(fd, header))
 		return false;
 	if ((header->sh_flags & SHF_COMPRESSED) && !open_packed(fd, &section))
 		return false;

@@ -72,6 +72,7 @@ start_nginx() {
 	start_server nginx -c "$WORK/nginx/conf" -e "$WORK/nginx/error.log"
 	wait_port "$PORT"
 	master=$SERVER_PID
+	wait_for grep -q . "/proc/$master/task/$master/children" # it listens before it forks
 	SERVER_PID=$(cat "/proc/$master/task/$master/children")
 	SERVER_PID=${SERVER_PID%% *}
 	[[ -n $SERVER_PID ]] || fail 'nginx has no worker'
