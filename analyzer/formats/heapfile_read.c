@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "go_names.h"
 #include "heapfile.h"
 #include "heapfile_text.h"
 #include "read_common.h"
@@ -20,6 +21,7 @@
 
 #define COUNT_MAX 0x1p62
 #define MAGIC "heap profile:"
+#define GO_PEEK 65536u /* bytes; the first stack has its names within them */
 
 struct heap_reader {
 	struct read_text *text;
@@ -31,6 +33,12 @@ struct heap_reader {
 	struct profile_row beside;
 	struct history history; /* from the same comment; its shift is 0 if there was none */
 	bool in_maps, ended;
+	bool is_go, has_statistics; /* of Go, and its end */
+	/* a file of Go: the last stack line, until the names below it are complete */
+	bool has_stack;
+	struct profile_row counts;
+	uint32_t frame[READ_FRAMES_MAX], frame_count;
+	struct go_names names;
 };
 
 /* True for a file of heapinject, which guarantees more than those of other tools. */
@@ -60,6 +68,24 @@ static bool scan_bucket(const char **cursor, struct profile_row *out_row)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+/*
+ * "heap/N" is of gperftools' first version, or of Go, which kept the name, and weighs like the
+ * second one.
+ */
+static void read_first_version(struct heap_reader *reader, uint64_t rate)
+{
+	struct profile_meta *meta = &reader->profile->meta;
+
+	if (reader->is_go) {
+		meta->rule = PROFILE_RULE_GO;
+		meta->interval = rate > 2 ? rate / 2 : 1;
+		return;
+	}
+	meta->rule = PROFILE_RULE_LINEAR;
+	meta->is_scaled = true;
+	reader->linear_rate = (double)rate / 2;
+}
+
 /* Sets how the counts are read, by the name after the @. docs/formats.md has the list. */
 static int read_type(struct heap_reader *reader, const char *type)
 {
@@ -75,9 +101,8 @@ static int read_type(struct heap_reader *reader, const char *type)
 		return 0;
 	}
 	meta->interval = 1;
-	if (strncmp(type, "heap/", strlen("heap/")) == 0 && rate) {
-		reader->linear_rate = (double)rate / 2;
-		meta->is_scaled = true;
+	if (strncmp(type, "heap/", strlen("heap/")) == 0 && (rate || reader->is_go)) {
+		read_first_version(reader, rate);
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
@@ -113,6 +138,15 @@ static bool is_contradictory(const struct profile_row *counts)
 	       counts->inuse_count > counts->alloc_count;
 }
 
+/*
+ * Other tools have weighed each line by its own mean size, so a row must not hold several. Ours
+ * writes its rows by class.
+ */
+static uint32_t size_class_of(const struct heap_reader *reader, uint64_t mean, uint64_t interval)
+{
+	return profile_read_size_class(mean, is_ours(reader) ? interval : HI_INTERVAL_EXACT);
+}
+
 static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 		   const uint32_t *frame, uint32_t frame_count)
 {
@@ -124,8 +158,8 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	int err;
 
 	if (counts->alloc_count)
-		key.size_class = profile_read_size_class(counts->alloc_bytes / counts->alloc_count,
-							 key.interval);
+		key.size_class = size_class_of(reader, counts->alloc_bytes / counts->alloc_count,
+					       key.interval);
 	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) ||
 	    profile_row_at(profile, &key, &index))
 		return -ENOMEM;
@@ -226,12 +260,30 @@ static void scale_row(const struct heap_reader *reader, struct profile_row *coun
 		counts->alloc_count = counts->inuse_count;
 }
 
+/* Adds the last stack of a file of Go, whose names are complete now. */
+static int end_stack(struct heap_reader *reader)
+{
+	struct go_names *names = &reader->names;
+	int err = 0;
+
+	if (!reader->has_stack)
+		return 0;
+	reader->has_stack = false;
+	err = go_names_finish(names, reader->profile);
+	if (!err)
+		err = names->frame_count
+			      ? add_row(reader, &reader->counts, names->frame, names->frame_count)
+			      : add_row(reader, &reader->counts, reader->frame,
+					reader->frame_count);
+	go_names_reset(names);
+	return err;
+}
+
 static int read_row(struct heap_reader *reader)
 {
 	const struct profile_row beside = reader->beside;
 	struct profile_row counts = {0};
 	const char *cursor = reader->line;
-	uint32_t frame[READ_FRAMES_MAX], frame_count = 0;
 	int err;
 
 	reader->beside.key.interval = 0;
@@ -244,13 +296,39 @@ static int read_row(struct heap_reader *reader)
 	}
 	if (is_contradictory(&counts))
 		return heap_bad(reader, "counts that contradict each other");
-	err = read_text_frames(reader->profile, cursor, frame, &frame_count);
+	err = end_stack(reader);
+	if (err)
+		return err;
+	err = read_text_frames(reader->profile, cursor, reader->frame, &reader->frame_count);
 	if (err)
 		return err == -EBADMSG ? heap_bad(reader, "not a list of addresses") : err;
 	reader->sum.inuse_count = heapfile_sum(reader->sum.inuse_count, counts.inuse_count);
 	reader->sum.inuse_bytes = heapfile_sum(reader->sum.inuse_bytes, counts.inuse_bytes);
 	scale_row(reader, &counts);
-	return add_row(reader, beside.key.interval ? &beside : &counts, frame, frame_count);
+	if (reader->is_go) {
+		reader->counts = counts;
+		reader->has_stack = true;
+		return 0;
+	}
+	return add_row(reader, beside.key.interval ? &beside : &counts, reader->frame,
+		       reader->frame_count);
+}
+
+static int read_comment(struct heap_reader *reader)
+{
+	int err;
+
+	reader->has_statistics |=
+		reader->is_go && strncmp(reader->line, GO_NAMES_END, strlen(GO_NAMES_END)) == 0;
+	if (!reader->is_go)
+		err = heapfile_read_comment(reader->line + 1, reader->profile);
+	else
+		err = reader->has_stack
+			      ? go_names_add(&reader->names, reader->profile, reader->line)
+			      : 0;
+	if (err == -EINVAL)
+		return heap_bad(reader, "a comment of heapinject's that makes no sense");
+	return err == -EBADMSG ? heap_bad(reader, "more frames than a stack can have") : err;
 }
 
 static int read_line(struct heap_reader *reader)
@@ -263,13 +341,8 @@ static int read_line(struct heap_reader *reader)
 		return read_text_map(reader->text, !is_ours(reader));
 	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
 		return read_beside(reader);
-	if (reader->line[0] == '#') {
-		const int err = heapfile_read_comment(reader->line + 1, reader->profile);
-
-		return err == -EINVAL
-			       ? heap_bad(reader, "a comment of heapinject's that makes no sense")
-			       : err;
-	}
+	if (reader->line[0] == '#')
+		return read_comment(reader);
 	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 ||
 	    strcmp(reader->line, "--- Memory map: ---") == 0) {
 		reader->in_maps = true;
@@ -282,7 +355,11 @@ static int read_line(struct heap_reader *reader)
 
 static int read_lines(struct heap_reader *reader)
 {
+	const uint8_t *bytes;
+	const size_t size = input_peek(reader->text->input, GO_PEEK, &bytes);
 	int err;
+
+	reader->is_go = go_names_recognize(bytes, size < GO_PEEK ? size : GO_PEEK);
 
 	if (!read_text_next(reader->text)) {
 		read_damage(reader->profile, "empty");
@@ -291,13 +368,13 @@ static int read_lines(struct heap_reader *reader)
 	err = read_header(reader);
 	while (!err && !reader->ended && read_text_next(reader->text))
 		err = read_line(reader);
-	return err;
+	return err ? err : end_stack(reader);
 }
 
 static void check_end(struct heap_reader *reader)
 {
 	read_check_end(reader->text->input, reader->profile,
-		       is_ours(reader) ? reader->ended : reader->in_maps);
+		       is_ours(reader) ? reader->ended : reader->in_maps || reader->has_statistics);
 	if (is_ours(reader) && (reader->sum.inuse_count != reader->total.inuse_count ||
 				reader->sum.inuse_bytes != reader->total.inuse_bytes))
 		read_damage(reader->profile,
@@ -317,6 +394,7 @@ int heapfile_read(struct input *input, struct profile *profile)
 	err = read_lines(&reader);
 	if (!err)
 		check_end(&reader);
+	go_names_reset(&reader.names);
 	maps_error = read_text_close(reader.text);
 	if (!err)
 		err = maps_error;

@@ -115,6 +115,13 @@ enum profile_missing {
 	PROFILE_MISSING_ALLOC = 8
 };
 
+/* By which rule a reader weighed the counts of another tool's file, where there was a choice. */
+enum profile_rule {
+	PROFILE_RULE_NONE,
+	PROFILE_RULE_GO,    /* heap/N of Go: N is twice the sampling interval */
+	PROFILE_RULE_LINEAR /* heap/N of gperftools: (N / 2) / size, where that is above 1 */
+};
+
 /* What the views count as one function. */
 enum profile_granularity {
 	PROFILE_FUNCTIONS,
@@ -162,6 +169,7 @@ struct profile_meta {
 	uint64_t interval; /* nominal R; 1 = exact, as long as there is no change */
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
 	uint32_t missing;  /* bits of enum profile_missing: which figures are substitutes */
+	enum profile_rule rule;
 	/* limit for our share of CPU time, kept by the rate, in millionths; 0 = none */
 	uint32_t budget_ppm;
 	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first changes */

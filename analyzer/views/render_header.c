@@ -155,6 +155,19 @@ static void print_window(const struct profile *profile, FILE *out)
 	fprintf(out, "\n");
 }
 
+/* Says which of two rules was taken, where a file's first line leaves that open. */
+static void print_rule(const struct profile_meta *meta, FILE *out)
+{
+	static const char *const rules[] = {
+		[PROFILE_RULE_GO] = "of Go, heap/N: N is twice the sampling interval",
+		[PROFILE_RULE_LINEAR] = "of gperftools, heap/N: a sample stands for N/2 bytes, or "
+					"for itself if that is more",
+	};
+
+	if (meta->rule)
+		fprintf(out, "Weights: %s\n", rules[meta->rule]);
+}
+
 static void print_stack_ends(const struct profile_meta *meta, FILE *out)
 {
 	static const char *const why[HI_STACK_ENDS] = {
@@ -348,6 +361,7 @@ void render_header_brief(const struct profile *profile, enum sample_type type,
 	if (meta->sources)
 		fputs(meta->sources, out);
 	print_window(profile, out);
+	print_rule(meta, out);
 	if (meta->stacks_truncated > meta->stacks_complete / INCOMPLETE_RARE)
 		print_stack_ends(meta, out);
 	print_changes(meta, out);
@@ -367,6 +381,7 @@ void render_header(const struct profile *profile, enum sample_type type,
 	if (meta->sources)
 		fputs(meta->sources, out);
 	print_window(profile, out);
+	print_rule(meta, out);
 	print_stack_ends(meta, out);
 	print_changes(meta, out);
 	print_total(meta, type, total, out);

@@ -621,8 +621,8 @@ UNIT_TEST(other_tools_files_are_read)
 	profile_close(&profile);
 }
 
-/* 2000 and 2010 bytes are of one class where samples are weighed. */
-UNIT_TEST(lines_of_an_exact_file_stay_apart_by_their_mean_size)
+/* 2000 and 2010 bytes are of one class where we weigh samples. */
+UNIT_TEST(lines_of_other_tools_stay_apart_by_their_mean_size)
 {
 	static const char lines[] =
 		" 1: 2000 [ 1: 2000] @ 0x1\n 1: 2010 [ 1: 2010] @ 0x1\n\nMAPPED_LIBRARIES:\n";
@@ -630,7 +630,7 @@ UNIT_TEST(lines_of_an_exact_file_stay_apart_by_their_mean_size)
 		const char *head;
 		size_t rows;
 	} files[] = {{"heap profile:  2: 4010 [ 2: 4010] @ heapprofile\n", 2},
-		     {"heap profile:  2: 4010 [ 2: 4010] @ heap_v2/524288\n", 1}};
+		     {"heap profile:  2: 4010 [ 2: 4010] @ heap_v2/524288\n", 2}};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char text[256];
@@ -763,3 +763,111 @@ UNIT_TEST(escapes)
 }
 
 UNIT_MAIN()
+
+#define GO_RUNTIME "\n# runtime.MemStats\n# Alloc = 123\n# NumGC = 3\n"
+#define GO_FILE                                                   \
+	"heap profile: 3: 300 [5: 500] @ heap/2048\n"             \
+	"1: 100 [2: 200] @ 0x40f001 0x401101 0x401201 0x46a701\n" \
+	"#\t0x401100\tmain.(*shop).add+0x10\t\t/src/shop.go:43\n" \
+	"#\t0x401200\tmain.main+0x20\t\t\t/src/main.go:7\n"       \
+	"\n"                                                      \
+	"2: 200 [3: 300] @ 0x401301 0x401201 0x46a701\n"          \
+	"#\t0x401300\tmain.inner+0x1\t/src/a b.go:1\n"            \
+	"#\t0x401300\tmain.outer+0x2\t/src/a b.go:2\n"            \
+	"#\t0x401200\tmain.main+0x20\t/src/main.go:7\n"           \
+	"\n" GO_RUNTIME
+
+static void read_whole(const char *text, struct profile *profile)
+{
+	CHECK_EQ(read_text(text, strlen(text), profile), 0);
+}
+
+/* Go writes twice its sampling interval, and weighs as heap_v2 does. */
+UNIT_TEST(go_writes_twice_the_interval)
+{
+	struct profile profile;
+	const double weight = 1 / (1 - exp(-100.0 / 1024));
+
+	read_whole(GO_FILE, &profile);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.meta.rule, PROFILE_RULE_GO);
+	CHECK(!profile.meta.is_scaled);
+	CHECK_EQ(profile.meta.interval, 1024);
+	CHECK_EQ(profile.meta.samples, 5);
+	CHECK(fabs(estimate_total(&profile, INUSE_SPACE).value - 300 * weight) < 1e-6);
+	CHECK(fabs(estimate_total(&profile, ALLOC_OBJECTS).value - 5 * weight) < 1e-6);
+	profile_close(&profile);
+}
+
+/* The allocator's frames at the leaf, and the thread's start, have no names there. */
+UNIT_TEST(go_names_its_frames)
+{
+	struct profile profile;
+
+	read_whole(GO_FILE, &profile);
+	CHECK_EQ(profile.row_count, 2);
+	const struct profile_stack *stack = &profile.stack[profile.row[0].key.stack];
+	CHECK_EQ(stack->frame_count, 2);
+	const struct profile_frame *leaf = &profile.frame[stack->frame[0]];
+	CHECK_EQ(leaf->address, 0x401101);
+	CHECK_EQ(leaf->line_count, 1);
+	CHECK_STR(leaf->line[0].function, "main.(*shop).add");
+	CHECK_STR(leaf->line[0].file, "/src/shop.go");
+	CHECK_EQ(leaf->line[0].line, 43);
+	CHECK_STR(profile.frame[stack->frame[1]].line[0].function, "main.main");
+	stack = &profile.stack[profile.row[1].key.stack];
+	CHECK_EQ(stack->frame_count, 2);
+	leaf = &profile.frame[stack->frame[0]];
+	CHECK_EQ(leaf->line_count, 2);
+	CHECK_STR(leaf->line[0].function, "main.inner");
+	CHECK_STR(leaf->line[1].function, "main.outer");
+	CHECK_STR(leaf->line[1].file, "/src/a b.go");
+	profile_close(&profile);
+}
+
+UNIT_TEST(go_ends_with_its_statistics)
+{
+	struct profile profile;
+	char *text = strdup(GO_FILE);
+
+	strstr(text, GO_RUNTIME)[0] = 0;
+	read_whole(text, &profile);
+	CHECK(profile.meta.damage != NULL);
+	CHECK_EQ(profile.row_count, 2); /* the last stack counts nevertheless */
+	free(text);
+	profile_close(&profile);
+}
+
+/* The same line without what Go adds is of gperftools, which has an older rule. */
+UNIT_TEST(gperftools_first_version_is_weighed_linearly)
+{
+	static const char text[] = "heap profile: 1: 100 [ 2: 200] @ heap/2048\n"
+				   "     1:      100 [     2:      200] @ 0x401101 0x401201\n"
+				   "\nMAPPED_LIBRARIES:\n"
+				   "00400000-00500000 r-xp 00000000 00:00 0 /opt/x\n";
+	struct profile profile;
+
+	read_whole(text, &profile);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.meta.rule, PROFILE_RULE_LINEAR);
+	CHECK(profile.meta.is_scaled);
+	CHECK(estimate_total(&profile, INUSE_SPACE).value == 1024);
+	CHECK(estimate_total(&profile, ALLOC_SPACE).value == 2048);
+	profile_close(&profile);
+}
+
+/* Its sizes within one of our classes may have other weights. */
+UNIT_TEST(lines_of_others_are_weighed_one_by_one)
+{
+	static const char text[] = "heap profile: 2: 3130 [ 2: 3130] @ heap_v2/512\n"
+				   "     1:     1540 [     1:     1540] @ 0x401101 0x401201\n"
+				   "     1:      1590 [     1:     1600] @ 0x401101 0x401201\n"
+				   "\nMAPPED_LIBRARIES:\n";
+	struct profile profile;
+
+	read_whole(text, &profile);
+	CHECK_EQ(profile.row_count, 2);
+	CHECK(fabs(estimate_total(&profile, INUSE_SPACE).value -
+		   (1540 / (1 - exp(-1540.0 / 512)) + 1590 / (1 - exp(-1590.0 / 512)))) < 1e-9);
+	profile_close(&profile);
+}
