@@ -27,6 +27,7 @@ struct heap_reader {
 	struct read_text *text;
 	char *line; /* the current line of `text` */
 	struct profile *profile;
+	uint64_t block_bytes;          /* of the last line, as go pprof labels it; 0: of ours */
 	double linear_rate;            /* bytes; 0 unless the old, linear rule applies */
 	struct profile_row sum, total; /* sum of the lines, and the header's total */
 	/* from the comment before the current line; key.interval is 0 if there was none */
@@ -170,6 +171,7 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	if (err)
 		return err == -ERANGE ? heap_bad(reader, "counts that are too large") : err;
 	row = &profile->row[index];
+	row->block_bytes = reader->block_bytes;
 	row->inuse_slack += counts->inuse_slack;
 	row->alloc_slack += counts->alloc_slack;
 	row->freed_count += counts->freed_count;
@@ -279,6 +281,14 @@ static int end_stack(struct heap_reader *reader)
 	return err;
 }
 
+/* The size that go pprof gives the blocks of a line. */
+static uint64_t label_of(const struct profile_row *counts)
+{
+	if (counts->inuse_count)
+		return counts->inuse_bytes / counts->inuse_count;
+	return counts->alloc_count ? counts->alloc_bytes / counts->alloc_count : 0;
+}
+
 static int read_row(struct heap_reader *reader)
 {
 	const struct profile_row beside = reader->beside;
@@ -304,6 +314,8 @@ static int read_row(struct heap_reader *reader)
 		return err == -EBADMSG ? heap_bad(reader, "not a list of addresses") : err;
 	reader->sum.inuse_count = heapfile_sum(reader->sum.inuse_count, counts.inuse_count);
 	reader->sum.inuse_bytes = heapfile_sum(reader->sum.inuse_bytes, counts.inuse_bytes);
+	if (!is_ours(reader))
+		reader->block_bytes = label_of(&counts);
 	scale_row(reader, &counts);
 	if (reader->is_go) {
 		reader->counts = counts;

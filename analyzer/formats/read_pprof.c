@@ -118,6 +118,17 @@ static bool guess_columns(struct pprof_reader *reader)
 	return pprof_has(reader, INUSE_SPACE);
 }
 
+/* Where the strings are cut off, the file does not say what it counts. */
+static bool lacks_types(const struct pprof_reader *reader)
+{
+	for (size_t i = 0; i < reader->type_count; i++) {
+		if (!pprof_has_string(&reader->tables, reader->type[i]) ||
+		    !pprof_has_string(&reader->tables, reader->unit[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Says what the file counts instead, for a user who took a CPU profile for a heap profile. */
 static int refuse_types(struct pprof_reader *reader)
 {
@@ -148,11 +159,12 @@ static int choose_columns(struct pprof_reader *reader)
 	struct profile_meta *meta = &reader->profile->meta;
 	bool has_any = false;
 
+	if (lacks_types(reader))
+		read_damage(reader->profile, "cut off before the strings that say what it counts");
 	find_columns(reader);
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
 		has_any |= pprof_has(reader, (enum sample_type)type);
-	if (!has_any &&
-	    !(meta->damage && reader->tables.string_count == 0 && guess_columns(reader)))
+	if (!has_any && !(lacks_types(reader) && guess_columns(reader)))
 		return refuse_types(reader);
 	if (!pprof_has(reader, ALLOC_OBJECTS) && !pprof_has(reader, INUSE_OBJECTS))
 		meta->missing |= PROFILE_MISSING_OBJECTS;

@@ -143,6 +143,9 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 		err = read_add(reader->profile, &key, &side[i], &row);
 		if (!err)
 			err = note_size(reader, row, sample->bytes);
+		if (!err)
+			reader->profile->row[row].block_bytes =
+				sample->bytes ? sample->bytes : PROFILE_NO_LABEL;
 		if (!err && thread)
 			err = read_add_part(reader->profile, row, thread, &side[i]);
 	}
@@ -208,6 +211,9 @@ static int read_label(const struct pprof_reader *reader, const struct protobuf_f
 	int end;
 
 	while (!(end = protobuf_next(&rest, &part))) {
+		if ((part.number == LABEL_KEY || part.number == LABEL_STR) &&
+		    !pprof_has_string(&reader->tables, part.value))
+			return -EBADMSG;
 		if (part.number == LABEL_KEY)
 			key = pprof_string(&reader->tables, part.value);
 		else if (part.number == LABEL_STR)

@@ -56,6 +56,11 @@ static struct pprof_function *find_function(const struct pprof_tables *tables, u
 	return NULL;
 }
 
+bool pprof_has_string(const struct pprof_tables *tables, uint64_t number)
+{
+	return !number || number < tables->string_count;
+}
+
 const char *pprof_string(const struct pprof_tables *tables, uint64_t number)
 {
 	return number < tables->string_count ? tables->string[number] : "";
@@ -184,6 +189,9 @@ int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_
 	while (!(end = protobuf_next(&rest, &part))) {
 		if (part.number == MAPPING_BUILD_ID)
 			module.build_id_size = 0;
+		if ((part.number == MAPPING_BUILD_ID || part.number == MAPPING_FILENAME) &&
+		    !pprof_has_string(tables, part.value))
+			return -EBADMSG;
 		set_mapping(tables, &part, &id, &module);
 	}
 	if (end != -ENODATA || !id || find_entry(&tables->modules, id, &index) ||
@@ -214,7 +222,17 @@ static const char *shown_name(const struct pprof_tables *tables, struct pprof_fu
 	return function->shown;
 }
 
-/* 0, -ENODATA if the line names no function, or -ENOMEM. The texts are those of the tables. */
+static bool has_strings(const struct pprof_tables *tables, const struct pprof_function *function)
+{
+	return pprof_has_string(tables, function->name) &&
+	       pprof_has_string(tables, function->system_name) &&
+	       pprof_has_string(tables, function->file);
+}
+
+/*
+ * 0, -ENODATA if the line names no function, -EBADMSG if its texts are not there, or -ENOMEM. The
+ * texts are those of the tables.
+ */
 static int read_line(struct pprof_tables *tables, const struct protobuf_field *field,
 		     struct profile_line *out_line)
 {
@@ -230,6 +248,8 @@ static int read_line(struct pprof_tables *tables, const struct protobuf_field *f
 		else if (part.number == LINE_LINE)
 			number = part.value;
 	}
+	if (function && !has_strings(tables, function))
+		return -EBADMSG;
 	name = function ? shown_name(tables, function) : "";
 	if (!name)
 		return -ENOMEM;
@@ -280,7 +300,7 @@ int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf
 	uint32_t module, frame;
 	int end, err = 0;
 
-	while (!(end = protobuf_next(&rest, &part)) && err != -ENOMEM) {
+	while (!(end = protobuf_next(&rest, &part)) && (!err || err == -ENODATA)) {
 		if (part.number == LOCATION_ID)
 			id = part.value;
 		else if (part.number == LOCATION_MAPPING_ID)
@@ -290,7 +310,7 @@ int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf
 		else if (part.number == LOCATION_LINE && count < LINES_MAX)
 			count += !(err = read_line(tables, &part, &line[count]));
 	}
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || err == -EBADMSG)
 		return err;
 	if (end != -ENODATA || !id || find_entry(&tables->frames, id, &frame))
 		return -EBADMSG;

@@ -46,6 +46,8 @@ int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *f
 int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_field *field);
 /* Makes a frame of a location, once all mappings were added. Returns likewise. */
 int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf_field *field);
+/* False: the table does not reach that far, as it is cut off, or the number is damaged. */
+bool pprof_has_string(const struct pprof_tables *tables, uint64_t number);
 /* The string of this number; "" for an unknown number, never NULL. */
 const char *pprof_string(const struct pprof_tables *tables, uint64_t number);
 /* The frame of a location. False: there is none. */

@@ -132,9 +132,7 @@ static bool matches_thread(const struct filter_tag *tag, const struct pattern *p
 bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row,
 			const struct part_thread *thread)
 {
-	const uint64_t count = row->alloc_count ? row->alloc_count : row->inuse_count,
-		       bytes = row->alloc_count ? row->alloc_bytes : row->inuse_bytes;
-	const double size = count ? (double)(bytes / count) : 0;
+	const double size = (double)profile_block_bytes(row);
 	size_t matches = 0;
 
 	if (tag->is_range)

@@ -123,6 +123,7 @@ static void add_row(struct merge *merge, struct profile_row *to, const struct pr
 	to->freed_count += from->freed_count;
 	to->freed_ns += from->freed_ns;
 	to->inuse_ns += from->inuse_ns + merge->later_ns * (double)from->inuse_count;
+	to->block_bytes = to->block_bytes ? to->block_bytes : from->block_bytes;
 	to->first_ns = earlier(to->first_ns, from->first_ns);
 	to->last_ns = to->last_ns > from->last_ns ? to->last_ns : from->last_ns;
 }

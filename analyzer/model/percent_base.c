@@ -82,11 +82,10 @@ static void sum_changes(struct profile_meta *meta, struct difference *difference
 	}
 }
 
-static uint64_t mean_size(const struct profile_row *row)
+/* Without a label, pprof does not tell samples of one stack apart. */
+static uint64_t labelled_size(const struct profile_row *row)
 {
-	if (row->alloc_count)
-		return row->alloc_bytes / row->alloc_count;
-	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
+	return row->block_bytes == PROFILE_NO_LABEL ? 0 : profile_block_bytes(row);
 }
 
 static uint64_t hash_thread(const struct profile *profile, const struct part *part)
@@ -115,7 +114,7 @@ static struct difference difference_of(const struct compared *compared, uint32_t
 		row = &compared->profile->row[index],
 	       *origin = &compared->before->row[compared->origin ? compared->origin[index] : index];
 	struct difference difference = {.stack = compared->stack[origin->key.stack],
-					.size = mean_size(origin),
+					.size = labelled_size(origin),
 					.thread = hash_thread(compared->profile, part)};
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)

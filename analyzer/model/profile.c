@@ -46,6 +46,15 @@ uint32_t profile_read_size_class(uint64_t mean_bytes, uint64_t interval)
 		       : profile_size_class(mean_bytes);
 }
 
+uint64_t profile_block_bytes(const struct profile_row *row)
+{
+	if (row->block_bytes && row->block_bytes != PROFILE_NO_LABEL)
+		return row->block_bytes;
+	if (row->alloc_count)
+		return row->alloc_bytes / row->alloc_count;
+	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
+}
+
 int profile_open(struct profile *profile)
 {
 	*profile = (struct profile){0};

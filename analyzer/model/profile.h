@@ -94,6 +94,11 @@ struct profile_row {
 	double freed_ns;      /* sum of their lifetimes */
 	/* sum of the times at which the live ones were allocated */
 	double inuse_ns;
+	/*
+	 * what the file says about the size of each block (pprof's label `bytes`); 0 = unknown,
+	 * PROFILE_NO_LABEL = the file could say it, and does not
+	 */
+	uint64_t block_bytes;
 	uint64_t first_ns, last_ns; /* of the allocations; 0 = unknown */
 	uint32_t history;           /* number in histories; 0 = none, see row_history.h */
 };
@@ -103,6 +108,7 @@ struct profile_change {
 	uint64_t time_ns, interval;
 };
 #define PROFILE_CHANGES_MAX 64u
+#define PROFILE_NO_LABEL UINT64_MAX
 
 /*
  * What another tool's file does not contain. Readers put substitutes in its place, so that views
@@ -263,6 +269,8 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
  * calls profile_row_at() with that key.
  */
 int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row);
+/* Bytes of each block of the row: as the file says, or else their mean; 0 = there is no block. */
+uint64_t profile_block_bytes(const struct profile_row *row);
 /* True if the profile is a comparison: it has rows of a base side. */
 bool profile_is_comparison(const struct profile *profile);
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);

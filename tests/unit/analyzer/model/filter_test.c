@@ -63,14 +63,21 @@ static char *filtered(const struct profile *profile, const struct filter_options
 	return text;
 }
 
+static void check_left_of(const struct profile *profile, const struct filter_options *options,
+			  unsigned int unmatched, const char *expected)
+{
+	char *text = filtered(profile, options, unmatched);
+
+	CHECK_STR(text, expected);
+	free(text);
+}
+
 static void check_left(const struct filter_options *options, unsigned int unmatched,
 		       const char *expected)
 {
 	struct profile profile = server();
-	char *text = filtered(&profile, options, unmatched);
 
-	CHECK_STR(text, expected);
-	free(text);
+	check_left_of(&profile, options, unmatched, expected);
 	profile_close(&profile);
 }
 
@@ -244,6 +251,20 @@ UNIT_TEST(sizes)
 	check_left(FILTER(TAGFOCUS, "1000b"), 0, "main;serve;parse;store;copy 3000\n");
 	check_left(FILTER(TAGIGNORE, ":1kB"), 0, "main;cache;store 5000\n");
 	check_left(FILTER(TAGFOCUS, "1mb:"), NOTHING(TAGFOCUS), "");
+}
+
+/* What the file says of the blocks counts, and not the mean of its estimates. */
+UNIT_TEST(sizes_by_label)
+{
+	struct profile profile = server();
+
+	for (size_t i = 0; i < profile.row_count; i++)
+		profile.row[i].block_bytes = i == 1 ? 77 : PROFILE_NO_LABEL;
+	check_left_of(&profile, FILTER(TAGFOCUS, "77b"), 0, "main;serve;reply 200\n");
+	check_left_of(&profile, FILTER(TAGFOCUS, ":100"), 0,
+		      "main;serve;reply 200\nmain;cache 10\n");
+	check_left_of(&profile, FILTER(TAGFOCUS, "100b"), NOTHING(TAGFOCUS), "");
+	profile_close(&profile);
 }
 
 /* Half of the first row is one thread's, half another's; the other rows are nobody's. */
