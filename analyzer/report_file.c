@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "allocator_frames.h"
 #include "bias.h"
 #include "file_writer.h"
 #include "progress_bar.h"
@@ -202,5 +203,10 @@ int report_file_load(const struct report_options *options, const char *file,
 
 	if (!err)
 		err = check_binary(options, file, profile);
-	return err ? err : resolve(options, names, profile);
+	if (!err)
+		err = resolve(options, names, profile);
+	/* Our own stacks begin at what called the allocator. */
+	if (!err && !profile->meta.version)
+		allocator_frames_cut(profile);
+	return err;
 }

@@ -160,6 +160,9 @@ static int read_all_threads(struct jemalloc_reader *reader, const struct profile
 	err = read_add(reader->profile, &key, counts, &reader->row);
 	if (err)
 		return err == -ERANGE ? bad(reader, "counts that are too large") : err;
+	if (counts->inuse_count)
+		reader->profile->row[reader->row].block_bytes =
+			counts->inuse_bytes / counts->inuse_count;
 	reader->has_row = true;
 	reader->left = *counts;
 	return 0;
@@ -230,29 +233,6 @@ static int read_lines(struct jemalloc_reader *reader)
 	return err;
 }
 
-/*
- * Removes jemalloc's own frames from the leaf of its stacks: no user needs them. If jemalloc is
- * linked into the program, only the names of its functions tell it apart, so its frames stay.
- */
-static void drop_own_frames(struct profile *profile)
-{
-	static const char own[] = "/libjemalloc.";
-
-	for (size_t i = 0; i < profile->stack_count; i++) {
-		struct profile_stack *stack = &profile->stack[i];
-		uint32_t *frame = (uint32_t *)(uintptr_t)stack->frame, leaf = 0;
-
-		for (; leaf + 1 < stack->frame_count; leaf++) {
-			const int32_t module = profile->frame[frame[leaf]].module;
-
-			if (module < 0 || !strstr(profile->module[module].path, own))
-				break;
-		}
-		stack->frame_count -= leaf;
-		memmove(frame, frame + leaf, stack->frame_count * sizeof(*frame));
-	}
-}
-
 int read_jemalloc(struct input *input, struct profile *profile)
 {
 	struct jemalloc_reader *reader = calloc(1, sizeof(*reader));
@@ -269,10 +249,8 @@ int read_jemalloc(struct input *input, struct profile *profile)
 		err = maps_error;
 	if (!err)
 		err = read_assign_modules(profile);
-	if (!err) {
-		drop_own_frames(profile);
+	if (!err)
 		read_count_samples(profile);
-	}
 	if (reader) {
 		table_close(&reader->threads);
 		free(reader->thread);

@@ -77,6 +77,7 @@ bool read_pprof_recognize(const uint8_t *bytes, size_t size)
 
 /* ---- what it counts -------------------------------------------------------------------------- */
 
+/* Of those that are in a file, the first one of each kind counts. */
 static const struct {
 	const char *type;
 	enum sample_type of;
@@ -84,23 +85,58 @@ static const struct {
 	{"alloc_objects", ALLOC_OBJECTS},
 	{"alloc_space", ALLOC_SPACE},
 	{"inuse_objects", INUSE_OBJECTS},
-	/* go pprof's for heap profiles that know nothing of what was freed */
 	{"inuse_space", INUSE_SPACE},
+	/* go pprof's for heap profiles that know nothing of what was freed */
 	{"objects", INUSE_OBJECTS},
 	{"space", INUSE_SPACE},
+	/* Go's before version 1.1 */
+	{"allocations", ALLOC_OBJECTS},
+	{"size", ALLOC_SPACE},
+	/* the JVM's: async-profiler and flight recordings, by way of Pyroscope */
+	{"alloc_in_new_tlab_objects", ALLOC_OBJECTS},
+	{"alloc_in_new_tlab_bytes", ALLOC_SPACE},
+	{"alloc_sample_objects", ALLOC_OBJECTS},
+	{"alloc_sample_bytes", ALLOC_SPACE},
+	{"live", INUSE_OBJECTS},
+	/* Datadog's */
+	{"alloc-samples", ALLOC_OBJECTS},
+	{"alloc-space", ALLOC_SPACE},
+	{"alloc_samples", ALLOC_OBJECTS},
+	{"alloc_size", ALLOC_SPACE},
+	{"inuse-objects", INUSE_OBJECTS},
+	{"inuse-space", INUSE_SPACE},
+	{"heap-samples", INUSE_OBJECTS},
+	{"heap-space", INUSE_SPACE},
+	{"heap_live_samples", INUSE_OBJECTS},
+	{"heap_live_size", INUSE_SPACE},
+	/* counts beside those in new TLABs, as each allocation is one or the other */
+	{"alloc_outside_tlab_objects", ALLOC_OBJECTS},
+	{"alloc_outside_tlab_bytes", ALLOC_SPACE},
 };
+#define OUTSIDE "alloc_outside_tlab_"
+
+/* The position of the type among a sample's values, or -1. */
+static int find_type(const struct pprof_reader *reader, const char *type)
+{
+	for (size_t i = 0; i < reader->type_count; i++) {
+		if (strcmp(pprof_string(&reader->tables, reader->type[i]), type) == 0)
+			return (int)i;
+	}
+	return -1;
+}
 
 static void find_columns(struct pprof_reader *reader)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		reader->column[type] = -1;
-	for (size_t i = 0; i < reader->type_count; i++) {
-		for (size_t k = 0; k < sizeof(known_types) / sizeof(known_types[0]); k++) {
-			if (reader->column[known_types[k].of] < 0 &&
-			    strcmp(pprof_string(&reader->tables, reader->type[i]),
-				   known_types[k].type) == 0)
-				reader->column[known_types[k].of] = (int)i;
-		}
+		reader->column[type] = reader->more[type] = -1;
+	for (size_t k = 0; k < sizeof(known_types) / sizeof(known_types[0]); k++) {
+		const enum sample_type of = known_types[k].of;
+		const int at = find_type(reader, known_types[k].type);
+
+		if (at >= 0 && reader->column[of] < 0)
+			reader->column[of] = at;
+		else if (at >= 0 && strncmp(known_types[k].type, OUTSIDE, strlen(OUTSIDE)) == 0)
+			reader->more[of] = at;
 	}
 }
 

@@ -19,6 +19,7 @@ struct pprof_sample {
 	const char *thread; /* NULL = unknown */
 	uint64_t tid;       /* 0 = unknown */
 	uint64_t bytes;     /* of the size class; 0 = unknown */
+	bool is_base;       /* of a comparison that pprof or we have written */
 };
 
 static void add_to_side(uint64_t *count_new, uint64_t *count_base, int64_t value)
@@ -29,12 +30,22 @@ static void add_to_side(uint64_t *count_new, uint64_t *count_base, int64_t value
 		*count_base += 0 - (uint64_t)value;
 }
 
+static int64_t value_in(const struct pprof_sample *sample, int column)
+{
+	if (column < 0 || (size_t)column >= sample->value_count)
+		return 0;
+	return sample->value[column];
+}
+
 static int64_t value_of(const struct pprof_reader *reader, const struct pprof_sample *sample,
 			enum sample_type type)
 {
-	const int column = reader->column[type];
+	int64_t sum;
 
-	return column >= 0 && (size_t)column < sample->value_count ? sample->value[column] : 0;
+	return __builtin_add_overflow(value_in(sample, reader->column[type]),
+				      value_in(sample, reader->more[type]), &sum)
+		       ? INT64_MAX
+		       : sum;
 }
 
 /*
@@ -128,6 +139,9 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	int err = 0;
 
 	split_sides(reader, sample, side);
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && !sample->is_base; type++)
+		reader->profile->meta.is_difference |=
+			value_of(reader, sample, (enum sample_type)type) < 0;
 	if (is_too_large(&side[PROFILE_NEW]) || is_too_large(&side[PROFILE_BASE]))
 		return -EBADMSG;
 	if (thread_of(reader, sample, &thread) ||
@@ -225,6 +239,8 @@ static int read_label(const struct pprof_reader *reader, const struct protobuf_f
 		sample->thread = text;
 	else if (is_one_of(key, "thread_id", "tid"))
 		sample->tid = *text && !scan_number(&text, 10, &number) ? 0 : number;
+	else if (strcmp(key, "pprof::base") == 0)
+		sample->is_base = true;
 	else if (strcmp(key, "bytes") == 0 && number <= INT64_MAX)
 		sample->bytes = number;
 	return end == -ENODATA ? 0 : -EBADMSG;

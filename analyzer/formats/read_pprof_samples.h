@@ -24,8 +24,9 @@ struct pprof_reader {
 	size_t comment_count;
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
-	uint64_t interval;  /* of the rows */
-	uint64_t *row_size; /* by row: bytes of each of its blocks, 0 = unknown */
+	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */
+	uint64_t interval;           /* of the rows */
+	uint64_t *row_size;          /* by row: bytes of each of its blocks, 0 = unknown */
 	size_t size_count, size_capacity;
 	bool has_threads;
 	uint32_t frame[PPROF_FRAMES_MAX];

@@ -176,6 +176,7 @@ struct profile_meta {
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
 	uint32_t missing;  /* bits of enum profile_missing: which figures are substitutes */
 	enum profile_rule rule;
+	bool is_difference; /* the file holds differences, and not what they are of */
 	/* limit for our share of CPU time, kept by the rate, in millionths; 0 = none */
 	uint32_t budget_ppm;
 	struct profile_change change[PROFILE_CHANGES_MAX]; /* the first changes */

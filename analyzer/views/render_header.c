@@ -241,7 +241,9 @@ static void print_total(const struct profile_meta *meta, enum sample_type type,
 	if (high > low)
 		fprintf(out, " (95%% interval %s .. %s)", render_value(low, type, low_text),
 			render_value(high, type, high_text));
-	if (is_comparison)
+	if (meta->is_difference)
+		fprintf(out, ", as the file holds differences");
+	else if (is_comparison)
 		fprintf(out, ", from %s to %s", render_value(total->base, type, low_text),
 			render_value(total->base + total->value, type, high_text));
 	fprintf(out, "\n");

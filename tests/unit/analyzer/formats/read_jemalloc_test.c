@@ -2,6 +2,8 @@
 /* read_jemalloc_test.c - figures, threads and modules of jemalloc's heap profiles. */
 #include "read_file.h"
 
+#include "allocator_frames.h"
+
 static const char sample[] =
 	"heap_v2/524288\n"
 	"  t*: 15: 9120 [25: 19120]\n"
@@ -55,6 +57,7 @@ UNIT_TEST(own_frames_are_dropped)
 	struct profile profile;
 
 	CHECK_EQ(read_string(sample, &profile), 0);
+	allocator_frames_cut(&profile);
 	const struct profile_stack *stack = &profile.stack[profile.row[0].key.stack];
 	CHECK_EQ(stack->frame_count, 2);
 	CHECK_EQ(profile.frame[stack->frame[0]].address, 0x555555555226);

@@ -297,6 +297,63 @@ UNIT_TEST(some_types_only)
 	writer_close(&writer);
 }
 
+/* What other profilers of memory count, by their names for it. */
+UNIT_TEST(types_of_other_profilers)
+{
+	static const struct {
+		const char *type[4];
+		double total[SAMPLE_TYPE_COUNT]; /* in the order of the enum */
+	} files[] = {
+		{{"alloc_in_new_tlab_objects", "alloc_in_new_tlab_bytes", "x", "y"}, {1, 20, 0, 0}},
+		{{"alloc_outside_tlab_objects", "alloc_outside_tlab_bytes"}, {1, 20, 0, 0}},
+		{{"alloc_in_new_tlab_objects", "alloc_in_new_tlab_bytes",
+		  "alloc_outside_tlab_objects", "alloc_outside_tlab_bytes"},
+		 {301, 4020, 0, 0}},
+		{{"live", "x"}, {1, 1, 1, 1}},
+		{{"allocations", "size"}, {1, 20, 0, 0}},
+		{{"alloc-samples", "alloc-space", "heap-samples", "heap-space"},
+		 {1, 20, 300, 4000}},
+	};
+	static const uint64_t value[] = {1, 20, 300, 4000};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct writer writer;
+		struct profile profile;
+		size_t count = 0;
+
+		writer_open(&writer);
+		for (; count < 4 && files[i].type[count]; count++)
+			put_type(&writer, PROFILE_SAMPLE_TYPE, files[i].type[count], "count");
+		put_sample(&writer, value, count, NULL);
+		put_tables(&writer);
+		CHECK_EQ(finish(&writer, &profile), 0);
+		CHECK(profile.meta.damage == NULL);
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+			CHECK((i == 3 && type != INUSE_OBJECTS) || /* counts objects alone */
+			      fabs(total_of(&profile, (enum sample_type)type) -
+				   files[i].total[type]) < 1e-9);
+		profile_close(&profile);
+		writer_close(&writer);
+	}
+}
+
+/* A file that holds differences has neither a before nor an after. */
+UNIT_TEST(differences_are_said_to_be_some)
+{
+	static const uint64_t value[] = {0, 0, (uint64_t)-1, (uint64_t)-10};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(profile.meta.is_difference);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
 UNIT_TEST(what_makes_no_sense_is_left_out)
 {
 	static const uint64_t value[] = {1, 2, 1, 2}, huge[] = {1ull << 63, 1, 1, 1};
