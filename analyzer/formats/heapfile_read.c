@@ -58,10 +58,11 @@ static int heap_bad(struct heap_reader *reader, const char *what)
 	return read_bad(reader->text->input, reader->profile, what);
 }
 
-/* The counts and " @", without the space after it. */
-static bool scan_bucket(const char **cursor, struct profile_row *out_row)
+/* The counts and " @", without the space after it. NULL = they have no sign. */
+static bool scan_bucket(const char **cursor, struct profile_row *out_row, bool *out_is_negative)
 {
-	if (!read_scan_counts(cursor, out_row))
+	if (out_is_negative ? !read_scan_signed_counts(cursor, out_row, out_is_negative)
+			    : !read_scan_counts(cursor, out_row))
 		return false;
 	skip_spaces(cursor);
 	return scan_char(cursor, '@');
@@ -97,7 +98,9 @@ static int read_type(struct heap_reader *reader, const char *type)
 
 	if (slash && (slash++, !scan_number(&slash, 10, &rate) || rate > INT64_MAX))
 		return -EBADMSG;
-	if (strncmp(type, "heap_v2/", strlen("heap_v2/")) == 0 && rate) {
+	if ((strncmp(type, "heap_v2/", strlen("heap_v2/")) == 0 ||
+	     strncmp(type, "heapz_v2/", strlen("heapz_v2/")) == 0) &&
+	    rate) {
 		meta->interval = rate;
 		return 0;
 	}
@@ -118,7 +121,7 @@ static int read_header(struct heap_reader *reader)
 	const char *cursor = reader->line + strlen(MAGIC);
 
 	if (strncmp(reader->line, MAGIC, strlen(MAGIC)) != 0 ||
-	    !scan_bucket(&cursor, &reader->total)) {
+	    !scan_bucket(&cursor, &reader->total, NULL)) {
 		read_damage(reader->profile, "not a heap profile");
 		return -EBADMSG;
 	}
@@ -152,7 +155,8 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 		   const uint32_t *frame, uint32_t frame_count)
 {
 	struct profile *profile = reader->profile;
-	struct profile_row_key key = {.interval = counts->key.interval ? counts->key.interval
+	struct profile_row_key key = {.side = counts->key.side,
+				      .interval = counts->key.interval ? counts->key.interval
 								       : profile->meta.interval};
 	uint32_t index;
 	struct profile_row *row;
@@ -281,6 +285,22 @@ static int end_stack(struct heap_reader *reader)
 	return err;
 }
 
+/*
+ * Moves what is less in use than before to the base. What is in use was allocated, so as much
+ * counts as allocated on both sides.
+ */
+static void move_base(struct profile_row *counts, struct profile_row *out_base)
+{
+	*out_base = (struct profile_row){.key.side = PROFILE_BASE,
+					 .inuse_count = counts->inuse_count,
+					 .inuse_bytes = counts->inuse_bytes,
+					 .alloc_count = counts->inuse_count,
+					 .alloc_bytes = counts->inuse_bytes};
+	counts->alloc_count = heapfile_sum(counts->alloc_count, counts->inuse_count);
+	counts->alloc_bytes = heapfile_sum(counts->alloc_bytes, counts->inuse_bytes);
+	counts->inuse_count = counts->inuse_bytes = 0;
+}
+
 /* The size that go pprof gives the blocks of a line. */
 static uint64_t label_of(const struct profile_row *counts)
 {
@@ -292,13 +312,19 @@ static uint64_t label_of(const struct profile_row *counts)
 static int read_row(struct heap_reader *reader)
 {
 	const struct profile_row beside = reader->beside;
-	struct profile_row counts = {0};
+	struct profile_row counts = {0}, base;
 	const char *cursor = reader->line;
+	bool is_negative;
 	int err;
 
 	reader->beside.key.interval = 0;
-	if (!scan_bucket(&cursor, &counts))
+	if (!scan_bucket(&cursor, &counts, &is_negative))
 		return heap_bad(reader, "not a stack with its counts");
+	is_negative &= counts.inuse_count || counts.inuse_bytes;
+	if (is_negative && (reader->is_go || is_ours(reader)))
+		return heap_bad(reader, "counts below zero");
+	if (is_negative)
+		move_base(&counts, &base);
 	/* Writers that do not count what was freed leave the second pair 0. */
 	if (counts.alloc_count == 0) {
 		counts.alloc_count = counts.inuse_count;
@@ -322,8 +348,14 @@ static int read_row(struct heap_reader *reader)
 		reader->has_stack = true;
 		return 0;
 	}
-	return add_row(reader, beside.key.interval ? &beside : &counts, reader->frame,
-		       reader->frame_count);
+	err = add_row(reader, beside.key.interval ? &beside : &counts, reader->frame,
+		      reader->frame_count);
+	if (!err && is_negative) {
+		reader->profile->meta.is_difference = true;
+		scale_row(reader, &base);
+		err = add_row(reader, &base, reader->frame, reader->frame_count);
+	}
+	return err;
 }
 
 static int read_comment(struct heap_reader *reader)

@@ -122,6 +122,22 @@ void read_count_samples(struct profile *profile)
 	profile->meta.samples = profile->meta.stacks_complete = samples;
 }
 
+void read_build_id(const char *text, struct profile_module *module)
+{
+	const size_t length = strlen(text);
+
+	if (length % 2 || length / 2 > PROFILE_BUILD_ID_MAX ||
+	    strspn(text, "0123456789abcdefABCDEF") != length)
+		return;
+	for (size_t i = 0; i < length / 2; i++) {
+		const char pair[] = {text[2 * i], text[2 * i + 1], 0}, *digits = pair;
+		uint64_t byte = 0;
+
+		scan_number(&digits, 16, &byte);
+		module->build_id[module->build_id_size++] = (uint8_t)byte;
+	}
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 struct read_text *read_text_open(struct input *input, struct profile *profile)
@@ -159,49 +175,116 @@ bool read_text_next(struct read_text *text)
 	return true;
 }
 
+/* " PERMS OFFSET DEVICE INODE   PATH": the rest of a line of /proc/PID/maps. The path is left. */
+static bool scan_proc_map(const char **cursor, char perms[5], struct profile_module *module)
+{
+	int path = 0;
+
+	if (sscanf(*cursor, " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", perms, &module->file_offset,
+		   &module->inode, &path) < 3 ||
+	    path == 0)
+		return false;
+	*cursor += path;
+	return true;
+}
+
+/* Takes the next word of a line, in place; "" at its end. */
+static char *take_word(char **line)
+{
+	char *word;
+
+	*line += strspn(*line, " \t");
+	word = *line;
+	*line += strcspn(*line, " \t");
+	if (**line)
+		*(*line)++ = 0;
+	return word;
+}
+
+/* ": PERMS PATH (@OFFSET) BUILD-ID", of which all but the path may be missing. */
+static void take_brief_map(char *line, char perms[5], struct profile_module *module)
+{
+	char *word;
+	const char *digits;
+
+	line += *line == ':';
+	word = take_word(&line);
+	strcpy(perms, "x");
+	if (*word && word[strspn(word, "rwxps-")] == 0) {
+		snprintf(perms, 5, "%s", word);
+		word = take_word(&line);
+	}
+	module->path = word;
+	word = take_word(&line);
+	digits = word + 2;
+	if (strncmp(word, "(@", 2) == 0 && scan_number(&digits, 16, &module->file_offset))
+		word = take_word(&line);
+	if (*word)
+		read_build_id(word, module);
+}
+
 int read_text_map(struct read_text *text, bool is_module)
 {
 	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN,
 					.number = (uint32_t)text->profile->module_count + 1};
 	const char *cursor = text->line;
 	char perms[5] = "";
-	int path = 0;
 	uint32_t index;
 
 	if (text->maps_kept < MAPS_MAX)
 		text->maps_kept += (size_t)fprintf(text->maps, "%s\n", text->line);
 	if (!is_module || module.number > MODULES_MAX)
 		return 0;
+	skip_spaces(&cursor);
 	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') ||
-	    !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo ||
-	    sscanf(cursor, " %4s %" SCNx64 " %*s %" SCNu64 " %n", perms, &module.file_offset,
-		   &module.inode, &path) < 3 ||
-	    path == 0)
+	    !scan_number(&cursor, 16, &module.hi) || module.hi <= module.lo)
 		return 0;
-	module.path = text->line + (cursor - text->line) + path;
-	if (!strchr(perms, 'x') || module.path[0] != '/')
+	if (scan_proc_map(&cursor, perms, &module)) {
+		module.path = text->line + (cursor - text->line);
+		if (module.path[0] != '/') /* memory of no file, or the kernel's */
+			return 0;
+	} else {
+		take_brief_map(text->line + (cursor - text->line), perms, &module);
+	}
+	if (!strchr(perms, 'x') || !*module.path || module.path[0] == '[')
 		return 0;
 	return profile_add_module(text->profile, &module, &index);
 }
 
-static bool scan_pair(const char **cursor, uint64_t *out_count, uint64_t *out_bytes)
+/* sign: NULL = the numbers have none. Of two, the sign of the bytes counts. */
+static bool scan_pair(const char **cursor, uint64_t *out_count, uint64_t *out_bytes, bool *sign)
 {
 	skip_spaces(cursor);
+	if (sign)
+		scan_char(cursor, '-');
 	if (!scan_number(cursor, 10, out_count) || !scan_char(cursor, ':'))
 		return false;
 	skip_spaces(cursor);
+	if (sign)
+		*sign = scan_char(cursor, '-');
 	return scan_number(cursor, 10, out_bytes) && *out_count <= INT64_MAX &&
 	       *out_bytes <= INT64_MAX;
 }
 
-bool read_scan_counts(const char **cursor, struct profile_row *out_counts)
+static bool scan_counts(const char **cursor, struct profile_row *out_counts, bool *sign)
 {
-	if (!scan_pair(cursor, &out_counts->inuse_count, &out_counts->inuse_bytes))
+	if (!scan_pair(cursor, &out_counts->inuse_count, &out_counts->inuse_bytes, sign))
 		return false;
 	skip_spaces(cursor);
 	return scan_char(cursor, '[') &&
-	       scan_pair(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes) &&
+	       scan_pair(cursor, &out_counts->alloc_count, &out_counts->alloc_bytes, NULL) &&
 	       scan_char(cursor, ']');
+}
+
+bool read_scan_counts(const char **cursor, struct profile_row *out_counts)
+{
+	return scan_counts(cursor, out_counts, NULL);
+}
+
+bool read_scan_signed_counts(const char **cursor, struct profile_row *out_counts,
+			     bool *out_is_negative)
+{
+	return scan_counts(cursor, out_counts, out_is_negative);
 }
 
 int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame,

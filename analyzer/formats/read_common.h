@@ -48,6 +48,9 @@ int read_share_rest(struct profile *profile);
  */
 void read_count_samples(struct profile *profile);
 
+/* Two hexadecimal digits a byte. Go's build ids are something else, and are left out. */
+void read_build_id(const char *text, struct profile_module *module);
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 struct read_text {
@@ -67,8 +70,9 @@ struct read_text *read_text_open(struct input *input, struct profile *profile);
  */
 bool read_text_next(struct read_text *text);
 /*
- * The current line is one of a memory map, "LO-HI PERMS OFFSET DEVICE INODE   PATH". Keeps it. If
- * is_module is set, and the line maps code of a file, adds a module. 0 or -ENOMEM.
+ * The current line is one of a memory map, "LO-HI PERMS OFFSET DEVICE INODE   PATH", or in pprof's
+ * brief form "LO-HI: [PERMS] PATH [(@OFFSET)] [BUILD-ID]". Keeps it. If is_module is set, and the
+ * line maps code of a file, adds a module. 0 or -ENOMEM.
  */
 int read_text_map(struct read_text *text, bool is_module);
 /*
@@ -82,6 +86,12 @@ int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_
  * into the first four counts. False: something else.
  */
 bool read_scan_counts(const char **cursor, struct profile_row *out_counts);
+/*
+ * The same, where the first two numbers may have a sign, as in a file that holds differences. The
+ * counts are without it.
+ */
+bool read_scan_signed_counts(const char **cursor, struct profile_row *out_counts,
+			     bool *out_is_negative);
 /* Hands the map over to the profile. 0 or -ENOMEM. Frees text; NULL is allowed. */
 int read_text_close(struct read_text *text);
 /* Gives each frame that has none the module at its address. 0 or -ENOMEM. */

@@ -26,6 +26,12 @@ int read_heaptrack(struct input *input, struct profile *profile);
 /* github.com/google/pprof's profile.proto. */
 bool read_pprof_recognize(const uint8_t *bytes, size_t size);
 int read_pprof(struct input *input, struct profile *profile);
+/* A heap profile of Google's agent for Java: "--- heapz 1 ---". */
+bool read_java_recognize(const uint8_t *bytes, size_t size);
+int read_java(struct input *input, struct profile *profile);
+/* What is no heap profile, and is refused by its name: CPU, contention, JFR and others. */
+bool refused_recognize(const uint8_t *bytes, size_t size);
+int refused_read(struct input *input, struct profile *profile);
 /*
  * "main;serve;malloc 4096", or with two numbers, before and after. Nothing marks the format, so it
  * is recognized last.

@@ -11,7 +11,7 @@
 #include "modules.h"
 #include "pprof_fields.h"
 #include "printable.h"
-#include "scan.h"
+#include "read_common.h"
 #include "text_equal.h"
 
 #define LINES_MAX 256u /* inlined calls at one address */
@@ -131,23 +131,6 @@ int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *f
 }
 
 /* ---- mappings -------------------------------------------------------------------------------- */
-
-/* Two hexadecimal digits a byte; Go's build ids are something else, and are left out. */
-static void read_build_id(const char *text, struct profile_module *module)
-{
-	const size_t length = strlen(text);
-
-	if (length % 2 || length / 2 > PROFILE_BUILD_ID_MAX ||
-	    strspn(text, "0123456789abcdefABCDEF") != length)
-		return;
-	for (size_t i = 0; i < length / 2; i++) {
-		const char pair[] = {text[2 * i], text[2 * i + 1], 0}, *digits = pair;
-		uint64_t byte = 0;
-
-		scan_number(&digits, 16, &byte);
-		module->build_id[module->build_id_size++] = (uint8_t)byte;
-	}
-}
 
 static void set_mapping(const struct pprof_tables *tables, const struct protobuf_field *part,
 			uint64_t *id, struct profile_module *module)

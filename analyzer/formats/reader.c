@@ -21,6 +21,8 @@ const struct reader readers[] = {
 	{"jemalloc heap profile", read_jemalloc_recognize, read_jemalloc},
 	{"symbolized heap profile", read_symbolized_recognize, read_symbolized},
 	{"heaptrack recording", read_heaptrack_recognize, read_heaptrack},
+	{"heap profile of Java", read_java_recognize, read_java},
+	{"no heap profile", refused_recognize, refused_read},
 	{"pprof profile", read_pprof_recognize, read_pprof},
 	{"collapsed stacks", read_collapsed_recognize, read_collapsed},
 	{NULL, NULL, NULL},

@@ -825,6 +825,59 @@ UNIT_TEST(go_names_its_frames)
 	profile_close(&profile);
 }
 
+/* pprof's brief form, which it recommends to those who write such files. */
+UNIT_TEST(brief_maps_are_modules)
+{
+	static const char text[] =
+		"heap profile: 1: 100 [ 1: 100] @ heapz_v2/2048\n"
+		"     1:      100 [     1:      100] @ 0x401101 0x501101 0x601101\n"
+		"\nMAPPED_LIBRARIES:\n"
+		"  0x400000-0x500000: /opt/x\n"
+		"500000-600000: r-xp lib.so (@1000) abc0\n"
+		"600000-700000 rw-p /opt/data\n"
+		"600000-700000 /opt/my (@2000)\n"
+		"cmdline=/opt/x\n";
+	static const struct {
+		uint64_t lo, offset;
+		const char *path;
+	} modules[] = {{0x400000, 0, "/opt/x"},
+		       {0x500000, 0x1000, "lib.so"},
+		       {0x600000, 0x2000, "/opt/my"}};
+	struct profile profile;
+
+	read_whole(text, &profile);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.meta.interval, 2048);
+	CHECK_EQ(profile.module_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_EQ(profile.module[i].lo, modules[i].lo);
+		CHECK_EQ(profile.module[i].file_offset, modules[i].offset);
+		CHECK_STR(profile.module[i].path, modules[i].path);
+		CHECK_EQ(profile.frame[profile.stack[0].frame[i]].module, i);
+	}
+	CHECK_EQ(profile.module[1].build_id_size, 2);
+	CHECK_EQ(profile.module[1].build_id[0], 0xab);
+	profile_close(&profile);
+}
+
+/* pprof shows them as they are: such a file holds differences. */
+UNIT_TEST(negative_counts_count_for_the_base)
+{
+	static const char text[] = "heap profile: 1: 100 [ 1: 100] @ heapprofile\n"
+				   "  -2: -200 [ 3: 300] @ 0x401101\n"
+				   "   5: 500 [ 5: 500] @ 0x401201\n"
+				   "\nMAPPED_LIBRARIES:\n";
+	struct profile profile;
+
+	read_whole(text, &profile);
+	CHECK(profile.meta.damage == NULL);
+	CHECK(profile.meta.is_difference);
+	CHECK(estimate_total(&profile, INUSE_SPACE).value == 300);
+	CHECK(estimate_total(&profile, INUSE_OBJECTS).value == 3);
+	CHECK(estimate_total(&profile, ALLOC_SPACE).value == 800);
+	profile_close(&profile);
+}
+
 UNIT_TEST(go_ends_with_its_statistics)
 {
 	struct profile profile;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* refused_test.c - what is no heap profile is called by its name. */
+#include "read_file.h"
+
+UNIT_TEST(other_files_are_refused_by_name)
+{
+	static const uint64_t cpu[] = {0, 3, 0, 10000, 0, 1, 1, 0x401000};
+	static const uint32_t cpu_of_32_bits[] = {0, 3, 0, 10000, 0, 1, 1, 0x401000};
+	static const struct {
+		const void *bytes;
+		size_t size; /* 0 = a string */
+		const char *name;
+	} files[] = {
+		{cpu, sizeof(cpu), "a CPU profile of gperftools"},
+		{cpu_of_32_bits, sizeof(cpu_of_32_bits), "a CPU profile of gperftools"},
+		{"FLR\0\0\2\0\0", 8, "(JFR)"},
+		{"--- contentionz 1 ---\nformat = java\n", 0, "a contention profile"},
+		{"--- mutex:\ncycles/second=1\nsampling period=1\n", 0, "a contention profile"},
+		{"goroutine profile: total 2\n1 @ 0x1\n", 0, "a goroutine profile of Go"},
+		{"PERFILE2\1", 0, "of perf"},
+		{"JAVA PROFILE 1.0.2", 0, "(HPROF)"},
+		{"desc: --massif\ncmd: x\n", 0, "massif"},
+	};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct profile profile;
+
+		CHECK_EQ(read_bytes(files[i].bytes,
+				    files[i].size ? files[i].size : strlen(files[i].bytes),
+				    &profile),
+			 -EBADMSG);
+		if (!profile.meta.damage || !strstr(profile.meta.damage, files[i].name))
+			UNIT_FAIL("no \"%s\" in \"%s\"", files[i].name, profile.meta.damage);
+		profile_close(&profile);
+	}
+}
+
+UNIT_MAIN()
