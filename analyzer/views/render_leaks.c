@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_leaks.c - what was allocated in the window and is still in use, with a line for each
- * stack: how fast it grows, how precise that is, and the stack itself.
+ * render_leaks.c - what was allocated in the window and is still in use, by stack: a line says how
+ * fast it grows and how precise that is, the next ones have the stack. Lines have 100 columns at
+ * most, but for longer names.
  */
 #include "render_formats.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "hi_units.h"
 #include "leaks.h"
@@ -18,6 +21,9 @@
 #define SECONDS_PER_HOUR 3600
 /* bytes per second; if no stack grows faster, rates are per hour */
 #define SLOW 1024
+#define COLUMNS 100u
+#define INDENT "    "
+#define CALLED_BY " < "
 
 /* "1.20MB/s" */
 static char *format_rate(double rate, bool by_hour, char *text)
@@ -25,7 +31,7 @@ static char *format_rate(double rate, bool by_hour, char *text)
 	char value[HI_UNITS_TEXT_MAX];
 
 	snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%c",
-		 hi_format_bytes(by_hour ? rate * SECONDS_PER_HOUR : rate, value, sizeof(value)),
+		 render_value(by_hour ? rate * SECONDS_PER_HOUR : rate, INUSE_SPACE, value),
 		 by_hour ? 'h' : 's');
 	return text;
 }
@@ -45,9 +51,44 @@ static void print_trend(const struct trend *trend, bool by_hour, FILE *out)
 
 	style_print(trend->verdict == TREND_GROWS ? STYLE_MORE : STYLE_PLAIN, out, "%-21s",
 		    trend_word(trend->verdict));
-	fprintf(out, " %12s %12s .. %-12s", format_rate(trend->slope, by_hour, slope),
+	fprintf(out, " %11s %11s .. %-11s", format_rate(trend->slope, by_hour, slope),
 		format_rate(trend->slope_low, by_hour, low),
 		format_rate(trend->slope_high, by_hour, high));
+}
+
+/* Prints the stack on as many lines as it needs, broken between calls. */
+static void print_stack(const struct stack_text *text, uint32_t stack, FILE *out)
+{
+	char *line = NULL, *call, *rest;
+	size_t size, column = 0;
+	FILE *copy = open_memstream(&line, &size);
+
+	if (!copy)
+		return;
+	stack_text_print(text, stack, copy);
+	if (fclose(copy)) {
+		free(line);
+		return;
+	}
+	for (call = line; call; call = rest) {
+		rest = strstr(call, CALLED_BY);
+		if (rest) {
+			*rest = 0;
+			rest += strlen(CALLED_BY);
+		}
+		const size_t length = strlen(call);
+		const bool is_new = !column || column + strlen(CALLED_BY) + length > COLUMNS;
+
+		fprintf(out, "%s%s%s", is_new && column ? "\n" : "",
+			!column  ? INDENT
+			: is_new ? INDENT "< "
+				 : CALLED_BY,
+			call);
+		column =
+			is_new ? strlen(INDENT "< ") + length : column + strlen(CALLED_BY) + length;
+	}
+	fputc('\n', out);
+	free(line);
 }
 
 static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour,
@@ -57,13 +98,16 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 	const struct trend *trend = &leak->trend;
 
 	if (trend->verdict == TREND_UNSURE)
-		fprintf(out, "%-21s %12s %12s .. %-12s", trend_word(trend->verdict), "?", "?", "?");
+		fprintf(out, "%-21s %11s %11s .. %-11s", trend_word(trend->verdict), "?", "?", "?");
 	else
 		print_trend(trend, by_hour, out);
-	fprintf(out, " %10s %8.0f %8.0f %8s  ",
-		hi_format_bytes(leak->bytes.value, bytes, sizeof(bytes)), leak->objects.value,
-		leak->bytes.samples, hi_format_ns(leak->age_ns, age, sizeof(age)));
-	stack_column_stack(text, leak->stack, options, out);
+	fprintf(out, " %9s %8.0f %7.0f %7s\n", render_value(leak->bytes.value, INUSE_SPACE, bytes),
+		leak->objects.value, leak->bytes.samples,
+		hi_format_ns(leak->age_ns, age, sizeof(age)));
+	if (options->details)
+		stack_text_print_all(text, leak->stack, "        ", out);
+	else
+		print_stack(text, leak->stack, out);
 }
 
 static void print_table(const struct stack_text *text, const struct leaks *leaks,
@@ -76,41 +120,41 @@ static void print_table(const struct stack_text *text, const struct leaks *leaks
 	if (!options->limit && shown < leaks->growing_count)
 		shown = leaks->growing_count;
 	shown = shown < leaks->count ? shown : leaks->count;
-	style_print(STYLE_HEADING, out, "%-21s %12s %12s    %-12s %10s %8s %8s %8s  %s", "",
-		    "slope", "slope, 95%", "", "retained", "objects", "samples", "mean age",
-		    "stack");
+	style_print(STYLE_HEADING, out, "%-21s %11s %11s    %-11s %9s %8s %7s %7s", "", "slope",
+		    "slope, 95%", "", "retained", "objects", "samples", "age");
 	fputc('\n', out);
 	for (size_t i = 0; i < shown; i++)
 		print_leak(text, &leaks->leak[i], by_hour, options, out);
 	stack_columns_rest(leaks->count, shown, out);
 }
 
-/* Prints "~N bytes (+-e), ~M objects (+-e)" in whole numbers, for other programs to parse. */
+/* Prints "~1.95MB (+-e), ~M objects (+-e)"; other programs ask for --unit b. */
 static void print_amount(const struct leaks *leaks, const struct estimate *bytes,
 			 const struct estimate *objects, FILE *out)
 {
+	char value[HI_UNITS_TEXT_MAX], error[HI_UNITS_TEXT_MAX];
 	double low, high;
 
+	render_value(bytes->value, INUSE_SPACE, value);
 	if (leaks->is_unsure) {
-		fprintf(out, "~%.0f bytes, ~%.0f objects", bytes->value, objects->value);
+		fprintf(out, "~%s, ~%.0f objects", value, objects->value);
 		return;
 	}
 	estimate_interval(bytes, &low, &high);
-	fprintf(out, "~%.0f bytes (\302\261%.0f)", bytes->value, (high - low) / 2);
+	fprintf(out, "~%s (\302\261%s)", value, render_value((high - low) / 2, INUSE_SPACE, error));
 	estimate_interval(objects, &low, &high);
 	fprintf(out, ", ~%.0f objects (\302\261%.0f)", objects->value, (high - low) / 2);
 }
 
 static void print_summary(const struct leaks *leaks, FILE *out)
 {
-	char tail[HI_UNITS_TEXT_MAX];
+	char tail[HI_UNITS_TEXT_MAX], undecided[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "Retained: ");
 	print_amount(leaks, &leaks->bytes, &leaks->objects, out);
-	fprintf(out,
-		", %zu contexts: allocated in the window and still there, without the youngest "
-		"%s\n",
-		leaks->count, hi_format_ns(leaks->tail_ns, tail, sizeof(tail)));
+	fprintf(out, ", %zu contexts\n", leaks->count);
+	fprintf(out, "  (allocated in the window and still there, without the youngest %s)\n",
+		hi_format_ns(leaks->tail_ns, tail, sizeof(tail)));
 	if (leaks->is_unsure) {
 		fprintf(out, "Leak summary: cannot tell what grows; the warnings above say why\n");
 		return;
@@ -119,8 +163,9 @@ static void print_summary(const struct leaks *leaks, FILE *out)
 	print_amount(leaks, &leaks->growing_bytes, &leaks->growing_objects, out);
 	fprintf(out, ", %zu contexts", leaks->growing_count);
 	if (leaks->undecided_count)
-		fprintf(out, "; cannot be told yet of %zu others, with ~%.0f bytes",
-			leaks->undecided_count, leaks->undecided_bytes.value);
+		fprintf(out, "\n  (cannot be told yet of %zu others, with ~%s)",
+			leaks->undecided_count,
+			render_value(leaks->undecided_bytes.value, INUSE_SPACE, undecided));
 	fputc('\n', out);
 }
 

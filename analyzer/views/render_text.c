@@ -16,6 +16,8 @@
 #include "render_header.h"
 #include "style.h"
 
+#define HEAVIEST 10u /* rows, where all are too light */
+
 /* Explains an empty table: is that the answer, or a mistake? */
 static void explain_nothing(const struct profile *profile, FILE *out)
 {
@@ -152,6 +154,32 @@ static int print_folded(const struct profile *profile, const struct user_frames 
 	return 0;
 }
 
+/*
+ * Builds the graph of what is to be shown. If all functions are too light, which must not look as
+ * if there were nothing, it is that of the heaviest.
+ */
+static int build(const struct profile *profile, const struct render_options *options,
+		 struct callgraph_limits *limits, struct callgraph *out_graph,
+		 struct callgraph_dropped *out_dropped, bool *out_all_are_light)
+{
+	uint32_t *order;
+	size_t count = 0;
+	int err = callgraph_build_limited(profile, options->type, limits, out_graph, out_dropped);
+
+	*out_all_are_light = false;
+	if (err)
+		return err;
+	order = callgraph_order(out_graph, limits->sort, &count);
+	free(order);
+	if (!order || count || !out_dropped->nodes)
+		return order ? 0 : -ENOMEM;
+	callgraph_close(out_graph);
+	*out_all_are_light = true;
+	limits->node_fraction = limits->edge_fraction = 0;
+	limits->nodes = options->limit ? options->limit : HEAVIEST;
+	return callgraph_build_limited(profile, options->type, limits, out_graph, out_dropped);
+}
+
 /* fold: NULL = show all functions. */
 static int print_text(const struct profile *profile, const struct render_options *options,
 		      const struct user_frames *fold, FILE *out)
@@ -159,16 +187,20 @@ static int print_text(const struct profile *profile, const struct render_options
 	struct render_options shown = *options;
 	struct callgraph_limits limits = callgraph_limits_of(options, 0);
 	struct callgraph_dropped dropped;
-	struct callgraph graph;
+	const double node_fraction = limits.node_fraction;
+	struct callgraph graph = {0};
 	size_t count = 0;
+	bool all_are_light;
 	int err;
 
 	limits.fold = fold;
 	if (fold && limits.sort == CALLGRAPH_BY_FLAT)
 		limits.sort = CALLGRAPH_BY_FLAT_AND_CUM;
-	err = callgraph_build_limited(profile, options->type, &limits, &graph, &dropped);
-	if (err)
+	err = build(profile, options, &limits, &graph, &dropped, &all_are_light);
+	if (err) {
+		callgraph_close(&graph);
 		return err;
+	}
 	shown.intervals &= !profile->meta.is_scaled; /* intervals of a scaled profile are unknown */
 	uint32_t *order = callgraph_order(&graph, limits.sort, &count);
 	if (!order)
@@ -179,6 +211,11 @@ static int print_text(const struct profile *profile, const struct render_options
 		if (count == 0 && !profile->meta.filters)
 			explain_nothing(profile, out);
 		else {
+			if (all_are_light)
+				fprintf(out,
+					"Each function has less than %g%% of the total "
+					"(--nodefraction); the largest are:\n",
+					100 * node_fraction);
 			render_shown(&graph, order, count, &limits, &dropped, options->type, out);
 			if (fold)
 				err = print_folded(profile, fold, options->type, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_traces.c - every stack, leaf first, with its value and the size of its blocks, the
- * heaviest stack first.
+ * render_traces.c - every stack, leaf first, with its value and the sizes of its blocks, the
+ * heaviest stack first. Stacks that are printed alike are one.
  */
 #include "render_formats.h"
 
@@ -16,15 +16,21 @@
 
 #define SEPARATOR "-----------+-------------------------------------------------------"
 
+/* The rows whose stacks have the same names. */
 struct trace {
-	uint32_t row;
+	uint32_t stack; /* the first of them */
+	uint64_t hash;
 	double value;
+	uint64_t smallest, largest; /* bytes of a block */
 };
 struct traces {
 	const struct profile *profile;
 	struct functions functions;
 	enum sample_type type;
 	bool is_comparison;
+	struct trace *trace;
+	size_t count;
+	struct table by_hash;
 };
 
 static int compare_traces(const void *left, const void *right)
@@ -33,7 +39,60 @@ static int compare_traces(const void *left, const void *right)
 
 	if (fabs(a->value) != fabs(b->value))
 		return fabs(a->value) > fabs(b->value) ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+static uint64_t hash_names(const struct traces *traces, uint32_t stack)
+{
+	uint64_t hash = 1;
+	size_t count;
+	const uint32_t *calls =
+		functions_unfold(&traces->functions, &traces->profile->stack[stack], &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct function_call *call = &traces->functions.call[calls[i]];
+
+		hash = hash_number(hash ^ ((uint64_t)call->function << 1 | call->is_inline));
+	}
+	return hash;
+}
+
+/* The trace of the stack; a new one if it is the first with these names. NULL = out of memory. */
+static struct trace *trace_of(struct traces *traces, uint32_t stack)
+{
+	const uint64_t hash = hash_names(traces, stack);
+	struct table_cursor cursor = table_seek(&traces->by_hash, hash);
+	uint32_t index;
+
+	while (table_next(&traces->by_hash, &cursor, &index)) {
+		if (traces->trace[index].hash == hash)
+			return &traces->trace[index];
+	}
+	if (table_add(&traces->by_hash, hash, (uint32_t)traces->count))
+		return NULL;
+	traces->trace[traces->count] =
+		(struct trace){.stack = stack, .hash = hash, .smallest = UINT64_MAX};
+	return &traces->trace[traces->count++];
+}
+
+/* trace[] has room for as many as there are rows. */
+static int sum_traces(struct traces *traces)
+{
+	for (size_t i = 0; i < traces->profile->row_count; i++) {
+		const struct profile_row *row = &traces->profile->row[i];
+		const double value = estimate_of(traces->profile, row, traces->type).value;
+		const uint64_t bytes = profile_block_bytes(row);
+		struct trace *trace = value != 0 ? trace_of(traces, row->key.stack) : NULL;
+
+		if (value != 0 && !trace)
+			return -ENOMEM;
+		if (!trace)
+			continue;
+		trace->value += value;
+		trace->smallest = bytes < trace->smallest ? bytes : trace->smallest;
+		trace->largest = bytes > trace->largest ? bytes : trace->largest;
+	}
+	return 0;
 }
 
 static void print_separator(FILE *out)
@@ -50,21 +109,30 @@ static void print_call(const char *value, enum style style, const char *name, co
 	fprintf(out, "   %s%s\n", name, remark);
 }
 
+static void print_sizes(const struct trace *trace, FILE *out)
+{
+	char smallest[HI_UNITS_TEXT_MAX], largest[HI_UNITS_TEXT_MAX];
+
+	if (!trace->largest)
+		return;
+	hi_format_bytes((double)trace->smallest, smallest, sizeof(smallest));
+	hi_format_bytes((double)trace->largest, largest, sizeof(largest));
+	fprintf(out, "%10s:  %s%s%s\n", "bytes", smallest,
+		trace->largest > trace->smallest ? " .. " : "",
+		trace->largest > trace->smallest ? largest : "");
+}
+
 static void print_trace(const struct traces *traces, const struct trace *trace, FILE *out)
 {
 	const enum style style = style_of_change(trace->value, traces->is_comparison);
-	const struct profile_row *row = &traces->profile->row[trace->row];
 	const struct functions *functions = &traces->functions;
 	char value[HI_UNITS_TEXT_MAX];
 	size_t count;
 	const uint32_t *calls =
-		functions_unfold(functions, &traces->profile->stack[row->key.stack], &count);
+		functions_unfold(functions, &traces->profile->stack[trace->stack], &count);
 
 	print_separator(out);
-	if (row->alloc_count)
-		fprintf(out, "%10s:  %s\n", "bytes",
-			hi_format_bytes((double)(row->alloc_bytes / row->alloc_count), value,
-					sizeof(value)));
+	print_sizes(trace, out);
 	render_value(trace->value, traces->type, value);
 	for (size_t i = 0; i < count; i++) {
 		const struct function_call *call = &functions->call[calls[i]];
@@ -76,30 +144,37 @@ static void print_trace(const struct traces *traces, const struct trace *trace, 
 		print_call(value, style, "<unknown>", "", out);
 }
 
+/* Those that change nothing, or less than a byte, are left out. */
+static void print_traces(struct traces *traces, size_t limit, FILE *out)
+{
+	const struct estimate total = estimate_total(traces->profile, traces->type);
+	size_t shown = 0;
+
+	qsort(traces->trace, traces->count, sizeof(*traces->trace), compare_traces);
+	render_header(traces->profile, traces->type, &total, out);
+	for (size_t i = 0; i < traces->count && (!limit || shown < limit); i++) {
+		if (llround(traces->trace[i].value) == 0)
+			continue;
+		print_trace(traces, &traces->trace[i], out);
+		shown++;
+	}
+	print_separator(out);
+}
+
 int render_traces(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	struct trace *trace = malloc((profile->row_count + 1) * sizeof(*trace));
 	struct traces traces = {.profile = profile,
 				.type = options->type,
-				.is_comparison = profile_is_comparison(profile)};
-	size_t count = 0;
-	const int err = trace ? functions_open(profile, &traces.functions) : -ENOMEM;
+				.is_comparison = profile_is_comparison(profile),
+				.trace = malloc((profile->row_count + 1) * sizeof(struct trace))};
+	int err = traces.trace ? functions_open(profile, &traces.functions) : -ENOMEM;
 
-	for (size_t i = 0; i < profile->row_count && !err; i++) {
-		trace[count] = (struct trace){
-			(uint32_t)i, estimate_of(profile, &profile->row[i], options->type).value};
-		count += llround(trace[count].value) != 0;
-	}
-	if (!err) {
-		const struct estimate total = estimate_total(profile, options->type);
-
-		qsort(trace, count, sizeof(*trace), compare_traces);
-		render_header(profile, options->type, &total, out);
-		for (size_t i = 0; i < count && (!options->limit || i < options->limit); i++)
-			print_trace(&traces, &trace[i], out);
-		print_separator(out);
-	}
-	free(trace);
+	if (!err)
+		err = sum_traces(&traces);
+	if (!err)
+		print_traces(&traces, options->limit, out);
+	free(traces.trace);
+	table_close(&traces.by_hash);
 	functions_close(&traces.functions);
 	return render_result(err, out);
 }

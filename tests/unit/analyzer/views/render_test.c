@@ -485,6 +485,45 @@ UNIT_TEST(traces)
 	profile_close(&profile);
 }
 
+/* Blocks of several sizes are one stack, with the sum of their values. */
+UNIT_TEST(traces_print_no_stack_twice)
+{
+	struct profile profile = sample_open();
+
+	sample_stack(&profile, "main;work", 1, 100);
+	sample_stack(&profile, "main;other", 1, 250);
+	sample_stack(&profile, "main;work", 1, 200);
+	char *text = rendered("traces", &profile, &in_use, 0);
+
+	check_has(text, "     bytes:  100B .. 200B\n      300B   work\n             main\n----");
+	CHECK(!strstr(strstr(text, "work") + 1, "work"));
+	CHECK(strstr(text, "work") < strstr(text, "other"));
+	free(text);
+	profile_close(&profile);
+}
+
+/* Each of 400 functions has a quarter of a percent. */
+UNIT_TEST(rows_that_are_all_too_light)
+{
+	struct profile profile = sample_open();
+
+	for (int i = 0; i < 400; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%03d", i);
+		sample_stack(&profile, name, 1, 1000 + (uint64_t)i % 100);
+	}
+	char *text = rendered("text", &profile, &in_use, 0);
+
+	check_has_not(text, "freed again");
+	check_has(text, "Each function has less than 0.5% of the total (--nodefraction); the "
+			"largest are:\n");
+	check_has(text, "  f099  file.c");
+	check_has_not(text, "  f000  file.c");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(threads)
 {
 	struct profile profile = small_profile();
