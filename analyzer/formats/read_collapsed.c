@@ -25,6 +25,8 @@ struct collapsed_reader {
 	struct input *input;
 	struct profile *profile;
 	bool is_comparison;
+	double *value; /* by row, with its fraction */
+	size_t value_count, value_capacity;
 	uint32_t frame[READ_LINE_SIZE / 2 + 1];
 	char line[READ_LINE_SIZE];
 };
@@ -134,27 +136,63 @@ static int read_frames(struct collapsed_reader *reader, char *stack, uint32_t *o
 	return 0;
 }
 
+/* Adds to what the row has, which round_rows() makes a whole number of. */
+static int add_to_row(struct collapsed_reader *reader, uint32_t row, double value)
+{
+	while (reader->value_count <= row) {
+		if (array_reserve(&reader->value, &reader->value_capacity, reader->value_count,
+				  sizeof(*reader->value)))
+			return -ENOMEM;
+		reader->value[reader->value_count++] = 0;
+	}
+	if (reader->value[row] + value > VALUE_MAX)
+		return read_bad(reader->input, reader->profile, "values that are too large");
+	reader->value[row] += value;
+	return 0;
+}
+
+/* A line counts as one object. */
 static int add_value(struct collapsed_reader *reader, uint32_t stack, double value,
 		     enum profile_side side)
 {
-	const uint64_t bytes = (uint64_t)llround(fabs(value));
-	const struct profile_row counts = {
-		.alloc_count = 1, .inuse_count = 1, .alloc_bytes = bytes, .inuse_bytes = bytes};
+	const struct profile_row counts = {.alloc_count = 1, .inuse_count = 1};
 	struct profile_row_key key = {.stack = stack,
-				      .size_class = profile_size_class(bytes),
+				      .size_class =
+					      profile_size_class((uint64_t)llround(fabs(value))),
 				      .interval = 1,
 				      .side = side};
 	uint32_t row;
 	int err;
 
-	if (!bytes)
+	if (value == 0)
 		return 0;
 	if (value < 0)
 		key.side = side == PROFILE_NEW ? PROFILE_BASE : PROFILE_NEW;
 	err = read_add(reader->profile, &key, &counts, &row);
-	return err == -ERANGE
-		       ? read_bad(reader->input, reader->profile, "values that are too large")
-		       : err;
+	if (err == -ERANGE)
+		return read_bad(reader->input, reader->profile, "values that are too large");
+	return err ? err : add_to_row(reader, row, fabs(value));
+}
+
+/*
+ * Rounds what the rows have. What that takes from a row it adds to the next one of its side, so
+ * that the totals are right to one, however small the values are.
+ */
+static void round_rows(struct collapsed_reader *reader)
+{
+	double carried[] = {[PROFILE_NEW] = 0, [PROFILE_BASE] = 0}, sum = 0;
+
+	for (size_t i = 0; i < reader->value_count; i++) {
+		struct profile_row *row = &reader->profile->row[i];
+		const double exact = reader->value[i] + carried[row->key.side];
+		const double whole = fmax(0, round(exact));
+
+		if (sum + whole > VALUE_MAX) /* sums of sums must fit, too */
+			continue;
+		sum += whole;
+		carried[row->key.side] = exact - whole;
+		row->alloc_bytes = row->inuse_bytes = (uint64_t)whole;
+	}
 }
 
 static int read_line(struct collapsed_reader *reader)
@@ -218,8 +256,11 @@ int read_collapsed(struct input *input, struct profile *profile)
 	profile->meta.is_scaled = true;
 	profile->meta.missing = PROFILE_MISSING_OBJECTS;
 	err = read_lines(reader);
-	if (!err)
+	if (!err) {
+		round_rows(reader);
 		read_count_samples(profile);
+	}
+	free(reader->value);
 	free(reader);
 	return err;
 }

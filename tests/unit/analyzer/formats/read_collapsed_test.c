@@ -2,6 +2,8 @@
 /* read_collapsed_test.c - stacks one a line, of one profile or of two. */
 #include "read_file.h"
 
+#include <math.h>
+
 static const char sample[] = "main;serve request;malloc 4096\nmain;serve request;parse_[i] "
 			     "12.6\n\nmain;;malloc 8\nmain 5\r\n";
 
@@ -22,6 +24,25 @@ UNIT_TEST(values_are_bytes_of_the_stack)
 		  "serve request");
 	CHECK_STR(profile.frame[profile.stack[profile.row[2].key.stack].frame[1]].line[0].function,
 		  "[unknown]");
+	profile_close(&profile);
+}
+
+/* Such a file counts megabytes, or shares: each line alone would be rounded to nothing. */
+UNIT_TEST(fractions_add_up)
+{
+	struct profile profile;
+
+	CHECK_EQ(read_string("a;b 0.4\na;b 0.4\na;b 0.4\na;c 1.4\na;d 0.3\na;e 0.3\na;f 0.3\n",
+			     &profile),
+		 0);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.row[0].inuse_bytes, 1); /* of 1.2 */
+	CHECK_EQ(profile.row[1].inuse_bytes, 2); /* of 1.4, and what the first one lost */
+	CHECK(fabs(total_of(&profile, INUSE_SPACE) - 3.5) <= 0.5);
+	CHECK(fabs(total_of(&profile, ALLOC_SPACE) - 3.5) <= 0.5);
+	profile_close(&profile);
+	CHECK_EQ(read_string("a;b 0.4 1.2\na;b 0.4 1.2\n", &profile), 0);
+	CHECK(total_of(&profile, INUSE_SPACE) == 2 - 1);
 	profile_close(&profile);
 }
 

@@ -157,6 +157,24 @@ UNIT_TEST(prune_from)
 		   "10\nmain;cache;store 5000\n");
 }
 
+/* pprof looks at names without parameters, and takes a Go method's receiver for some. */
+UNIT_TEST(prune_from_looks_at_names_up_to_a_parenthesis)
+{
+	struct profile profile = sample_open();
+
+	sample_stack(&profile, "main;main.(*shop).add;alloc", 1, 10);
+	sample_stack(&profile, "main;(anonymous namespace)::add(int);alloc", 1, 20);
+	sample_stack(&profile, "main;f::operator()(int);alloc", 1, 40);
+	check_left_of(&profile, FILTER(PRUNE_FROM, "add|operator"), 0,
+		      "main;main.(*shop).add;alloc 10\nmain;(anonymous namespace)::add(int) 20\n"
+		      "main;f::operator()(int) 40\n");
+	check_left_of(&profile, FILTER(PRUNE_FROM, "int|shop"), NOTHING(PRUNE_FROM),
+		      "main;main.(*shop).add;alloc 10\n"
+		      "main;(anonymous namespace)::add(int);alloc 20\n"
+		      "main;f::operator()(int);alloc 40\n");
+	profile_close(&profile);
+}
+
 UNIT_TEST(recursion)
 {
 	struct profile profile = sample_open();
