@@ -33,6 +33,7 @@
 ##   GAP=                 more options of tests/torture/gap: --targets, --peer-cycles, --loader
 ##   BENCH=               more options of tests/bench/run: --only w1_1t,redis --rounds 5, --quick,
 ##                        ...
+##   PPROF_EQUAL=         more options of tests/pprof/run: --only REGEX --combinations N --all
 ##   LEAKS=               more options of tests/leaks/run: --only REGEX --jobs 4 --repeat 3, ...;
 ##                        of tests/leaks/servers: --only REGEX --seconds 60 --keep DIR
 ##   ALLOCATORS=          more options of tests/allocators/run: --only REGEX --cycles 200
@@ -187,8 +188,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture \
 	truth gap same-reports allocators allocators-servers foreign-roots browsers leaks \
-	leaks-servers bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
-	uninstall clean help format format-check FORCE
+	leaks-servers pprof-equal bench bench-report check-bench fuzz build-fuzzers fuzzers \
+	demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -371,6 +372,10 @@ leaks-servers: $(program) ## the same of five real servers with leaking extensio
 		## PostgreSQL, Python, Java, nginx; seven minutes
 	@scripts/install-packages build leaks
 	@$(built) CC=$(CC) tests/leaks/servers $(LEAKS)
+
+pprof-equal: $(program) ## files by the profilers of Go, tcmalloc, jemalloc and heaptrack, as \
+		## go tool pprof and report show them; ten minutes
+	@$(built) tests/pprof/run $(PPROF_EQUAL)
 
 browsers: $(program) ## sessions on every kind of process of Chromium and Firefox, and \
 		## whether what is said of them holds; four minutes

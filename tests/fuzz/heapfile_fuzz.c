@@ -5,6 +5,7 @@
  *
  * libFuzzer: -max_len=4096
  */
+#include "allocator_frames.h"
 #include "merge.h"
 #include "profile_check.h"
 #include "render.h"
@@ -78,8 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int err = heapfile_read(&input, &profile);
 	FUZZ_CHECK(err == 0 || (err == -EBADMSG && profile.meta.damage));
 	if (!err) {
+		allocator_frames_cut(&profile);
 		check_indices(&profile);
-		draw(&profile, false);
+		draw(&profile, profile_is_comparison(&profile)); /* counts may be negative */
 		draw_comparison(&profile);
 	}
 	input_close(&input);

@@ -186,4 +186,5 @@ def main():
     sys.exit(failed > 0 or not reports)
 
 
-main()
+if __name__ == "__main__":
+    main()
