@@ -14,6 +14,7 @@
  *     a SIZE TRACE              a kind of allocation, numbered from 0
  *     + KIND, - KIND            one was allocated, or freed
  *     c MS                      time since the start
+ *     S [LENGTH] LINE           of what is no leak (suppressions.h)
  *
  * Start at read_heaptrack().
  */
@@ -30,6 +31,7 @@
 #include "read_common.h"
 #include "read_formats.h"
 #include "scan.h"
+#include "suppressions.h"
 
 #define LINES_MAX 256u /* inlined calls at one address */
 #define DEPTH_MAX 4096u
@@ -59,6 +61,7 @@ struct heaptrack_reader {
 	size_t string_count, frame_count, trace_count, kind_count;
 	size_t string_room, frame_room, trace_room, kind_room;
 	uint64_t format, now_ns;
+	struct suppressions suppressions;
 	bool ended;
 	char line[READ_LINE_SIZE];
 };
@@ -337,6 +340,18 @@ static int read_time(struct heaptrack_reader *reader, const char *cursor)
 	return 0;
 }
 
+/* Comments have their length, too. */
+static int read_suppression(struct heaptrack_reader *reader, const char *cursor)
+{
+	uint64_t length;
+
+	if (reader->format >= 3 && !next_number(&cursor, &length))
+		return bad(reader, "a suppression without its length");
+	return suppressions_add(&reader->suppressions, cursor)
+		       ? 0
+		       : bad(reader, "not a suppression, or one too many");
+}
+
 static int read_line(struct heaptrack_reader *reader)
 {
 	const char *rest = reader->line + 1;
@@ -356,6 +371,8 @@ static int read_line(struct heaptrack_reader *reader)
 		return read_string(reader, rest);
 	case 'c':
 		return read_time(reader, rest);
+	case 'S':
+		return read_suppression(reader, rest);
 	case 'X':
 		return read_command(reader, rest);
 	case '#':
@@ -435,6 +452,7 @@ static void reader_free(struct heaptrack_reader *reader)
 	free(reader->frame);
 	free(reader->trace);
 	free(reader->kind);
+	suppressions_close(&reader->suppressions);
 	free(reader);
 }
 
@@ -449,6 +467,8 @@ int read_heaptrack(struct input *input, struct profile *profile)
 	reader->profile = profile;
 	profile->meta.interval = 1;
 	err = read_lines(reader);
+	if (!err)
+		err = suppressions_apply(&reader->suppressions, profile);
 	if (!err) {
 		share_ages(profile);
 		read_count_samples(profile);

@@ -232,6 +232,7 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->files = (to->files ? to->files : 1) + (from->files ? from->files : 1);
 	/* the peak of several profiles does not follow from their peaks */
 	to->peak_inuse_bytes = to->peak_ns = 0;
+	to->suppressed_bytes += from->suppressed_bytes;
 	to->slack_samples += from->slack_samples;
 	to->samples += from->samples;
 	to->frees += from->frees;

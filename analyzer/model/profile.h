@@ -176,6 +176,8 @@ struct profile_meta {
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
 	uint32_t missing;  /* bits of enum profile_missing: which figures are substitutes */
 	enum profile_rule rule;
+	/* in use, and left out, as the file says that it is no leak */
+	uint64_t suppressed_bytes;
 	bool is_difference; /* the file holds differences, and not what they are of */
 	/* limit for our share of CPU time, kept by the rate, in millionths; 0 = none */
 	uint32_t budget_ppm;

@@ -267,6 +267,17 @@ static void print_peak(const struct profile_meta *meta, enum sample_type type,
 		render_value(most, INUSE_SPACE, text), (double)meta->peak_ns / 1e9);
 }
 
+static void print_suppressed(const struct profile_meta *meta, FILE *out)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (meta->suppressed_bytes)
+		fprintf(out,
+			"Suppressed: %s in use, as the recording says that they are no leak "
+			"(__lsan_default_suppressions)\n",
+			render_value((double)meta->suppressed_bytes, INUSE_SPACE, text));
+}
+
 /* Warns about figures that the file of another tool does not have. */
 static void print_missing(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
@@ -368,6 +379,7 @@ void render_header_brief(const struct profile *profile, enum sample_type type,
 		print_stack_ends(meta, out);
 	print_changes(meta, out);
 	print_total(meta, type, total, out);
+	print_suppressed(meta, out);
 	print_missing(meta, type, out);
 	print_warnings(profile, out);
 }
@@ -389,6 +401,7 @@ void render_header(const struct profile *profile, enum sample_type type,
 	print_total(meta, type, total, out);
 	print_peak(meta, type, total, out);
 	print_slack(meta, type, total, out);
+	print_suppressed(meta, out);
 	print_missing(meta, type, out);
 	print_warnings(profile, out);
 }

@@ -2,6 +2,8 @@
 /* read_heaptrack_test.c - every allocation and free of a recording, by stack. */
 #include "read_file.h"
 
+#include "suppressions.h"
+
 static const char sample[] = "v 10400 3\n"
 			     "X ./server --port 80\n"
 			     "I 1000 5e57a2\n"
@@ -45,6 +47,47 @@ UNIT_TEST(allocations_and_frees_add_up)
 	CHECK(total_of(&profile, INUSE_SPACE) == 100 + 4096);
 	CHECK_EQ(profile.row[0].first_ns, 100000000);
 	profile_close(&profile);
+}
+
+/* heaptrack copies what the program says of its leaks. */
+UNIT_TEST(suppressions_leave_out_what_is_in_use)
+{
+	static const struct {
+		const char *line;
+		double inuse, suppressed;
+	} cases[] = {
+		{"S 9 leak:main\n", 0, 100 + 4096},
+		{"S d leak:*libx.so\n", 100, 4096},
+		{"S 9 leak:nope\n", 100 + 4096, 0},
+		{"S 2 #leak:main\n", 100 + 4096, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile profile;
+		char text[1024];
+
+		snprintf(text, sizeof(text), "v 10400 3\n%s%s", cases[i].line,
+			 sample + strlen("v 10400 3\n"));
+		CHECK_EQ(read_string(text, &profile), 0);
+		CHECK(profile.meta.damage == NULL);
+		CHECK(total_of(&profile, INUSE_SPACE) == cases[i].inuse);
+		CHECK(total_of(&profile, ALLOC_SPACE) == 200 + 4096);
+		CHECK_EQ(profile.meta.suppressed_bytes, (uint64_t)cases[i].suppressed);
+		profile_close(&profile);
+	}
+}
+
+UNIT_TEST(suppressions_match_as_those_of_lsan)
+{
+	CHECK(suppressions_matches("b", "abc"));
+	CHECK(!suppressions_matches("^b", "abc"));
+	CHECK(suppressions_matches("^a*c$", "abbc"));
+	CHECK(!suppressions_matches("^a*c$", "abcd"));
+	CHECK(suppressions_matches("c$", "cbc"));
+	CHECK(!suppressions_matches("c$", "cb"));
+	CHECK(suppressions_matches("*", ""));
+	CHECK(!suppressions_matches("a", ""));
+	CHECK(suppressions_matches("aab", "aaab"));
 }
 
 UNIT_TEST(frames_lines_and_modules)
