@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "caveats.h"
+#include "percent_base.h"
 #include "row_history.h"
 #include "text_equal.h"
 
@@ -315,8 +316,14 @@ static void align_ends(struct merge *merge)
 int profile_merge(struct profile *into, const struct profile *from, enum profile_side side)
 {
 	struct merge merge = {.into = into, .from = from, .side = side};
-	const bool is_first = into->row_count == 0 && !into->meta.interval;
+	const bool is_first = into->row_count == 0 && !into->meta.interval,
+		   is_difference = into->meta.is_difference || from->meta.is_difference;
+	double changes[PROFILE_VALUES];
 	int err = reserve(&merge);
+
+	memcpy(changes, into->meta.base_changes, sizeof(changes));
+	if (!err && side == PROFILE_BASE)
+		err = percent_base_add(from, changes);
 
 	if (side == PROFILE_NEW && !is_first)
 		align_ends(&merge);
@@ -325,6 +332,8 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 	if (!err && side == PROFILE_NEW)
 		err = is_first ? copy_meta(&into->meta, &from->meta)
 			       : merge_meta(&into->meta, &from->meta);
+	memcpy(into->meta.base_changes, changes, sizeof(changes));
+	into->meta.is_difference = is_difference;
 	if (!err)
 		err = caveats_take_over(&into->meta, &from->meta);
 	free(merge.module);

@@ -158,7 +158,9 @@ int percent_base_set_relative(struct profile *left, enum percent_base_of of,
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 		const struct estimate total = estimate_total(left, (enum sample_type)type);
 
-		base[type] = total.base;
+		base[type] = left->meta.is_difference && left == before
+				     ? left->meta.base_changes[type]
+				     : total.base;
 		has_base |= total.base > 0;
 		left->meta.percent_base[type] = total.value;
 	}
@@ -171,6 +173,16 @@ int percent_base_set_relative(struct profile *left, enum percent_base_of of,
 		left->meta.percent_base[type] =
 			base[type] > 0 ? base[type] : left->meta.percent_base[type];
 	return 0;
+}
+
+int percent_base_add(const struct profile *profile, double sum[PROFILE_VALUES])
+{
+	struct profile copy = *profile; /* a shallow one, which nobody closes */
+	const int err = percent_base_set(&copy, PERCENT_BASE_CHANGES);
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT && !err; type++)
+		sum[type] += copy.meta.percent_base[type];
+	return err;
 }
 
 int percent_base_set(struct profile *profile, enum percent_base_of of)

@@ -21,6 +21,8 @@ enum percent_base_of { PERCENT_BASE_CHANGES, PERCENT_BASE_BASE };
  * they lead through the same places of the same objects, wherever these were loaded. 0 or -ENOMEM.
  */
 int percent_base_set(struct profile *profile, enum percent_base_of of);
+/* Adds to `sum` what percentages of the profile alone would be of. 0 or -ENOMEM. */
+int percent_base_add(const struct profile *profile, double sum[PROFILE_VALUES]);
 /*
  * The same for the profile `left`, which a filter has made of `before`. origin: by row, the row of
  * `before` that it is made of. Differences are taken by the stacks and sizes of `before`, because

@@ -219,7 +219,9 @@ struct profile_meta {
 	char *filters;                       /* applied filters, in whole lines; NULL = none */
 	/* what was wrong with the input and where; NULL = nothing */
 	char *damage;
-	uint32_t files;    /* how many were added up; 0 = one */
+	uint32_t files; /* how many were added up; 0 = one */
+	/* of a comparison with files that hold differences: the sum of all changes in the base */
+	double base_changes[PROFILE_VALUES];
 	double base_scale; /* factor of the base side of a comparison; 0 = 1 */
 	/* which files were added up and compared (sources.h), in whole lines; NULL = one file */
 	char *sources;

@@ -55,6 +55,25 @@ UNIT_TEST(of_the_base)
 	profile_close(&profile);
 }
 
+/* The base holds differences: its own ones count, whatever the new side has below zero. */
+UNIT_TEST(a_base_of_differences)
+{
+	struct profile later = comparison(), earlier = comparison(), both;
+
+	earlier.meta.is_difference = later.meta.is_difference = true;
+	sample_stack(&later, "main;e", 5, 100);
+	CHECK_EQ(profile_open(&both), 0);
+	CHECK_EQ(profile_merge(&both, &earlier, PROFILE_BASE), 0);
+	CHECK_EQ(profile_merge(&both, &later, PROFILE_NEW), 0);
+	CHECK_EQ(percent_base_set(&both, PERCENT_BASE_BASE), 0);
+	CHECK_EQ(both.meta.percent_base[INUSE_SPACE], 300 + 100 + 0 + 700);
+	CHECK_EQ(both.meta.percent_base[INUSE_OBJECTS], 3 + 1 + 7);
+	CHECK(both.meta.is_difference);
+	profile_close(&both);
+	profile_close(&later);
+	profile_close(&earlier);
+}
+
 UNIT_TEST(an_empty_base)
 {
 	struct profile later = sample_open(), earlier = sample_open();
