@@ -13,13 +13,14 @@
 
 #define LINE_MAX_SHOWN 64u
 #define CPU_WORDS 5u
+#define JFR "FLR"
 
 static const struct {
 	const char *begin; /* of the file */
 	const char *what;
 } known[] = {
-	{"FLR", "a flight recording of Java (JFR), which is not read: async-profiler's jfrconv "
-		"--alloc makes collapsed stacks of it"},
+	{JFR, "a flight recording of Java (JFR), which is not read: async-profiler's jfrconv "
+	      "--alloc makes collapsed stacks of it"},
 	{"JAVA PROFILE 1.0",
 	 "a heap dump of Java (HPROF): it has objects, and not who allocated them"},
 	{"PERFILE2", "a recording of perf: no heap profile"},
@@ -30,7 +31,8 @@ static const struct {
 	{"--- cpu", "a CPU profile: it counts time, and no memory"},
 	{"# callgrind format", "callgrind's output, which is not read"},
 	{"version: 1\ncreator: callgrind", "callgrind's output, which is not read"},
-	{"desc: ", "massif's output, which is not read: ms_print shows it"},
+	{"desc: (none)\ncmd:", "massif's output, which is not read: ms_print shows it"},
+	{"desc: --", "massif's output, which is not read: ms_print shows it"},
 	{"{\"dhatFileVersion\"", "DHAT's output, which is not read: dh_view.html shows it"},
 	{"{\"snapshot\":", "a heap snapshot of V8: it has objects, and not who allocated them"},
 	{"{\"head\":",
@@ -91,8 +93,10 @@ static void explain(const uint8_t *bytes, size_t size, char *text, size_t text_s
 	for (size_t i = 0; i < size && i + 1 < sizeof(line) && bytes[i] != '\n'; i++)
 		line[i] = (char)bytes[i];
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !*text; i++) {
-		if (size >= strlen(known[i].begin) &&
-		    memcmp(bytes, known[i].begin, strlen(known[i].begin)) == 0)
+		/* that of a flight recording has its 0, too */
+		const size_t length = strlen(known[i].begin) + (strcmp(known[i].begin, JFR) == 0);
+
+		if (size >= length && memcmp(bytes, known[i].begin, length) == 0)
 			snprintf(text, text_size, "%s", known[i].what);
 	}
 	if (!*text && is_count_profile(line, &name))

@@ -20,6 +20,7 @@ UNIT_TEST(other_files_are_refused_by_name)
 		{"PERFILE2\1", 0, "of perf"},
 		{"JAVA PROFILE 1.0.2", 0, "(HPROF)"},
 		{"desc: --massif\ncmd: x\n", 0, "massif"},
+		{"desc: (none)\ncmd: x\n", 0, "massif"},
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -33,6 +34,18 @@ UNIT_TEST(other_files_are_refused_by_name)
 			UNIT_FAIL("no \"%s\" in \"%s\"", files[i].name, profile.meta.damage);
 		profile_close(&profile);
 	}
+}
+
+/* A function may be called like a beginning. */
+UNIT_TEST(others_are_not_refused)
+{
+	struct profile profile;
+
+	CHECK_EQ(read_string("FLR;main 10\n", &profile), 0);
+	CHECK(total_of(&profile, INUSE_SPACE) == 10);
+	profile_close(&profile);
+	CHECK_EQ(read_string("desc: of;main 10\n", &profile), 0);
+	profile_close(&profile);
 }
 
 UNIT_MAIN()
