@@ -113,10 +113,18 @@ static int report(struct report_options *options)
 	return status;
 }
 
+/* A page of several files shows them one by one, too. */
+static bool wants_set(const struct report_options *options)
+{
+	return (options->renderer->render == render_html && options->file_count > 1) ||
+	       (options->renderer->render == render_growth && options->render.is_page);
+}
+
 int hi_analyzer_report(int argc, char **argv)
 {
 	struct report_options *options = malloc(sizeof(*options));
 	struct snapshots snapshots = {0};
+	struct profile_set set = {0};
 	int status;
 
 	if (!options) {
@@ -130,9 +138,12 @@ int hi_analyzer_report(int argc, char **argv)
 	else {
 		options->render.snapshots =
 			options->renderer->render == render_massif ? &snapshots : NULL;
+		options->render.set = wants_set(options) ? &set : NULL;
+		set.total = options->file_count;
 		status = report(options);
 	}
 	snapshots_close(&snapshots);
+	profile_set_close(&set);
 	free(options);
 	return status;
 }

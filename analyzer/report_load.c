@@ -7,6 +7,7 @@
 
 #include "caveats.h"
 #include "known_names.h"
+#include "merge.h"
 #include "progress_bar.h"
 #include "render_formats.h"
 #include "report_file.h"
@@ -68,6 +69,8 @@ static int add_to_series(const struct report_options *options, const char *file,
 		err = report_filter(options, &profile);
 		if (!err)
 			err = series_add(series, &profile, options->render.type);
+		if (!err && options->render.set)
+			err = profile_set_add(options->render.set, &profile, file);
 		if (!err)
 			err = caveats_take_over(all, &profile.meta);
 	}
@@ -85,12 +88,34 @@ static int load_series(const struct report_options *options, struct series *seri
 	struct known_names names = {0};
 	int err = 0;
 
-	series->keeps_variance = options->render.is_page;
 	for (size_t i = 0; i < options->file_count && !err; i++) {
 		progress_bar_part(i, options->file_count);
 		err = add_to_series(options, options->file[i], &names, series, all);
 	}
 	known_names_close(&names);
+	return err;
+}
+
+/* The page of --growth shows the last file beside the series; what all are warned of stays. */
+static int show_last(const struct profile_set *set, struct profile *profile)
+{
+	struct profile last;
+	int err;
+
+	if (!set || !set->count)
+		return 0;
+	err = profile_open(&last);
+	if (!err)
+		err = profile_merge(&last, &set->profile[set->count - 1], PROFILE_NEW);
+	if (!err)
+		err = caveats_take_over(&last.meta, &profile->meta);
+	if (!err && !last.meta.damage) {
+		last.meta.damage = profile->meta.damage;
+		profile->meta.damage = NULL;
+	}
+	profile_close(err ? &last : profile);
+	if (!err)
+		*profile = last;
 	return err;
 }
 
@@ -100,12 +125,15 @@ int report_load(const struct report_options *options, struct series *series,
 	int err;
 
 	progress_bar_open();
-	if (options->renderer->render == render_growth)
+	series->keeps_variance = options->render.set != NULL;
+	if (options->renderer->render == render_growth) {
 		err = load_series(options, series, &profile->meta);
-	else if (options->file_count == 1 && !options->base_count)
+		if (!err)
+			err = show_last(options->render.set, profile);
+	} else if (options->file_count == 1 && !options->base_count)
 		err = report_file_load(options, options->file[0], NULL, profile);
 	else
-		err = report_sum(options, profile);
+		err = report_sum(options, options->render.set ? series : NULL, profile);
 	progress_bar_part(0, 0);
 	progress_bar_phase("drawing");
 	return err;

@@ -28,6 +28,7 @@ struct held {
 struct sum {
 	const struct report_options *options;
 	struct profile *profile;
+	struct series *series;    /* of the files of the new side; NULL = nobody wants it */
 	struct known_names names; /* found so far */
 	struct sources sources;
 	struct held held[HELD_MAX]; /* in the order in which they came */
@@ -40,22 +41,35 @@ static int no_memory(const struct sum *sum)
 	return -ENOMEM;
 }
 
+static int keep_snapshot(struct sum *sum, const char *file, const struct profile *profile)
+{
+	const struct render_options *render = &sum->options->render;
+	int err = 0;
+
+	if (render->snapshots)
+		return snapshots_add(render->snapshots, profile);
+	if (sum->series)
+		err = series_add(sum->series, profile, render->type);
+	return err ? err : profile_set_add(render->set, profile, file);
+}
+
 /* Takes what the views need from each file separately, before it is merged with the others. */
-static int add_snapshot(const struct report_options *options, enum profile_side side,
+static int add_snapshot(struct sum *sum, const char *file, enum profile_side side,
 			const struct profile *profile)
 {
+	const struct report_options *options = sum->options;
 	struct profile filtered;
 	unsigned int unmatched;
 	int err;
 
-	if (!options->render.snapshots || side != PROFILE_NEW)
+	if ((!options->render.snapshots && !options->render.set) || side != PROFILE_NEW)
 		return 0;
 	if (filter_is_idle(&options->filter))
-		return snapshots_add(options->render.snapshots, profile);
+		return keep_snapshot(sum, file, profile);
 	err = filter_profile(profile, &options->filter, &filtered, &unmatched);
 	if (err)
 		return err;
-	err = snapshots_add(options->render.snapshots, &filtered);
+	err = keep_snapshot(sum, file, &filtered);
 	profile_close(&filtered);
 	return err;
 }
@@ -132,7 +146,7 @@ static int add_profile(struct sum *sum, const char *file, enum profile_side side
 {
 	struct source *source, *before;
 
-	if (add_snapshot(sum->options, side, profile) ||
+	if (add_snapshot(sum, file, side, profile) ||
 	    sources_add(&sum->sources, profile, file, side))
 		return no_memory(sum);
 	source = &sum->sources.source[sum->sources.count - 1];
@@ -198,11 +212,12 @@ static int check_sides(const struct sum *sum)
 	return -ENODATA;
 }
 
-int report_sum(const struct report_options *options, struct profile *profile)
+int report_sum(const struct report_options *options, struct series *series, struct profile *profile)
 {
 	struct sum sum = {
 		.options = options,
 		.profile = profile,
+		.series = series,
 		.sources = {.adds_up = options->adds_up,
 			    .as_is = options->as_is,
 			    .do_scale = options->scale_base},

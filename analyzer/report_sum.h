@@ -8,13 +8,16 @@
 
 #include "profile.h"
 #include "report_options.h"
+#include "series.h"
 
 /*
  * Adds all files of the options to the profile, which is open and empty. Snapshots of one session
  * have each what the one before has, so only the last one of each session is added, unless the
- * options ask for a sum (--sum). meta.sources says what was done. 0 or negative errno; -EINVAL: the
+ * options ask for a sum (--sum). meta.sources says what was done. series: NULL, or empty: gets each
+ * file of the new side, filtered, as the set of the options does. 0 or negative errno; -EINVAL: the
  * files cannot be compared, which was printed with the remedy.
  */
-int report_sum(const struct report_options *options, struct profile *profile);
+int report_sum(const struct report_options *options, struct series *series,
+	       struct profile *profile);
 
 #endif

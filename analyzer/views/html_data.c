@@ -6,269 +6,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "caveats.h"
-#include "hi_path.h"
+#include "html_answer.h"
+#include "html_nodes.h"
+#include "html_tree.h"
 #include "html_write.h"
-#include "printable.h"
 #include "render_header.h"
-#include "text_out.h"
 
-#define UNNUMBERED UINT32_MAX
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void write_field(const char *key, const char *text, FILE *out)
-{
-	fprintf(out, "\"%s\":", key);
-	html_write_text(text ? text : "", out);
-	fputs(",\n", out);
-}
-
-/*
- * Writes digits * 10^power as "12.34", or as "5e-7" where that is not longer than leading zeros
- * would be.
- */
-static void write_scaled(uint32_t digits, int power, FILE *out)
-{
-	uint32_t unit = 1;
-
-	for (int i = power; i < 0 && unit <= digits; i++)
-		unit *= 10;
-	if (power < 0 && unit <= digits) {
-		text_count(digits / unit, out);
-		putc('.', out);
-		for (digits %= unit, unit /= 10; unit; digits %= unit, unit /= 10)
-			putc((int)('0' + digits / unit), out);
-		return;
-	}
-	text_count(digits, out);
-	if (power > 2 || power < 0) {
-		putc('e', out);
-		text_number(power, out);
-		return;
-	}
-	for (; power > 0; power--)
-		putc('0', out);
-}
-
-/* Writes a value with four digits, enough for a deviation. */
-static void write_short(double value, FILE *out)
-{
-	int power = 0;
-	uint32_t digits;
-
-	if (!(value > 0)) {
-		putc('0', out);
-		return;
-	}
-	for (value = fmin(value, 1e300); value >= 9999.5; power++)
-		value /= 10;
-	for (; value < 999.95 && power > -12; power--)
-		value *= 10;
-	for (digits = (uint32_t)lround(value); digits && digits % 10 == 0; power++)
-		digits /= 10;
-	write_scaled(digits, digits ? power : 0, out);
-}
-
-/* ---- strings --------------------------------------------------------------------------------- */
-
-struct strings {
-	const char **text;
-	size_t count, room;
-	struct table by_text;
-};
-
-static int string_number(struct strings *strings, const char *text, uint32_t *out_number)
-{
-	const uint64_t hash = hash_bytes(text, strlen(text));
-	struct table_cursor cursor = table_seek(&strings->by_text, hash);
-
-	while (table_next(&strings->by_text, &cursor, out_number)) {
-		if (strcmp(strings->text[*out_number], text) == 0)
-			return 0;
-	}
-	if (array_reserve(&strings->text, &strings->room, strings->count, sizeof(*strings->text)) ||
-	    table_add(&strings->by_text, hash, (uint32_t)strings->count))
-		return -ENOMEM;
-	*out_number = (uint32_t)strings->count;
-	strings->text[strings->count++] = text;
-	return 0;
-}
-
-/* A function with the page's numbering, and the indices of its strings. */
-struct function_record {
-	uint32_t name, module, file;
-};
-
-struct writer {
-	const struct calltree *tree;
-	FILE *out;
-	struct strings strings;
-	struct function_record *record;
-	size_t record_count;
-	uint32_t *number; /* by function of the tree: index into record[] */
-};
-
-static int add_function(struct writer *writer, uint32_t function)
-{
-	const struct calltree_place *place = &writer->tree->place[function];
-	struct function_record *record = &writer->record[writer->record_count];
-
-	if (writer->number[function] != UNNUMBERED)
-		return 0;
-	writer->number[function] = (uint32_t)writer->record_count++;
-	return string_number(&writer->strings, writer->tree->functions.name[function],
-			     &record->name) ||
-			       string_number(&writer->strings,
-					     place->module ? hi_base_name(place->module) : "",
-					     &record->module) ||
-			       string_number(&writer->strings, place->file ? place->file : "",
-					     &record->file)
-		       ? -ENOMEM
-		       : 0;
-}
-
-static int number_functions(struct writer *writer)
-{
-	const struct calltree *tree = writer->tree;
-	uint32_t empty;
-
-	writer->record = calloc(tree->count + 1, sizeof(*writer->record));
-	writer->number = malloc((tree->functions.count + 1) * sizeof(*writer->number));
-	if (!writer->record || !writer->number || string_number(&writer->strings, "", &empty))
-		return -ENOMEM;
-	for (size_t i = 0; i < tree->functions.count; i++)
-		writer->number[i] = UNNUMBERED;
-	for (size_t i = 0; i < tree->count; i++) {
-		if (tree->node[i].function < CALLTREE_OTHER &&
-		    add_function(writer, tree->node[i].function))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static void write_functions(const struct writer *writer)
-{
-	static const char *const column[] = {"name", "module", "file"};
-	FILE *out = writer->out;
-
-	fputs("\"names\":[", out);
-	for (size_t i = 0; i < writer->strings.count; i++) {
-		fputs(i ? ",\n" : "", out);
-		html_write_text(writer->strings.text[i], out);
-	}
-	fputs("],\n\"functions\":{", out);
-	for (size_t c = 0; c < 3; c++) {
-		fprintf(out, "%s\"%s\":[", c ? ",\n" : "", column[c]);
-		for (size_t i = 0; i < writer->record_count; i++) {
-			const struct function_record *record = &writer->record[i];
-			fprintf(out, "%s%" PRIu32, i ? "," : "",
-				c == 0   ? record->name
-				: c == 1 ? record->module
-					 : record->file);
-		}
-		fputc(']', out);
-	}
-	fputs("},\n", out);
-}
-
-/* ---- the tree -------------------------------------------------------------------------------- */
-
-enum quantity { SELF_NEW, SELF_BASE, DEVIATION, UNIT };
-
-/*
- * Writes whole numbers whose sums are right. Each number is the difference between two successive
- * rounded running sums. A node and its subtree are adjacent, so the sum of their numbers differs
- * from the true sum by at most 1, however many they are.
- */
-static void write_sums(const struct writer *writer, int type, enum quantity quantity)
-{
-	double sum = 0, rounded = 0;
-
-	for (size_t i = 0; i < writer->tree->count; i++) {
-		const struct estimate *self = &writer->tree->node[i].self[type];
-		const double before = rounded;
-
-		sum += quantity == SELF_BASE ? self->base : fmax(self->value + self->base, 0);
-		rounded = round(sum);
-		if (i)
-			putc(',', writer->out);
-		text_number(text_whole(rounded - before), writer->out);
-	}
-}
-
-static void write_spread(const struct writer *writer, int type, enum quantity quantity)
-{
-	for (size_t i = 0; i < writer->tree->count; i++) {
-		const struct estimate *self = &writer->tree->node[i].self[type];
-
-		if (i)
-			putc(',', writer->out);
-		write_short(quantity == DEVIATION ? sqrt(fmax(self->variance, 0)) : self->unit,
-			    writer->out);
-	}
-}
-
-static void write_quantity(const struct writer *writer, const char *name, enum quantity quantity)
-{
-	fprintf(writer->out, ",\n\"%s\":[", name);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		fputs(type ? ",\n[" : "[", writer->out);
-		if (quantity == SELF_NEW || quantity == SELF_BASE)
-			write_sums(writer, type, quantity);
-		else
-			write_spread(writer, type, quantity);
-		fputc(']', writer->out);
-	}
-	fputc(']', writer->out);
-}
-
-static bool is_exact(const struct calltree *tree)
-{
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		const struct estimate *total = &tree->node[0].total[type];
-		if (total->variance > 0 || total->unit > 0)
-			return false;
-	}
-	return true;
-}
-
-static void write_nodes(const struct writer *writer, bool is_comparison)
-{
-	const struct calltree *tree = writer->tree;
-	FILE *out = writer->out;
-
-	fputs("\"nodes\":{\"function\":[", out);
-	for (size_t i = 0; i < tree->count; i++) {
-		const uint32_t function = tree->node[i].function;
-
-		if (i)
-			putc(',', out);
-		text_number(function == CALLTREE_ROOT    ? -1
-			    : function == CALLTREE_OTHER ? -2
-							 : (int64_t)writer->number[function],
-			    out);
-	}
-	fputs("],\n\"depth\":[", out);
-	for (size_t i = 0; i < tree->count; i++) {
-		if (i)
-			putc(',', out);
-		text_count(tree->node[i].depth, out);
-	}
-	fputc(']', out);
-	write_quantity(writer, "self", SELF_NEW);
-	if (is_comparison)
-		write_quantity(writer, "base", SELF_BASE);
-	if (!is_exact(tree)) {
-		write_quantity(writer, "deviation", DEVIATION);
-		write_quantity(writer, "unit", UNIT);
-	}
-	fputs("}}\n", out);
-}
+#define VERSION 2
 
 /* ---- whose profile it is --------------------------------------------------------------------- */
 
@@ -276,8 +24,7 @@ static void write_nodes(const struct writer *writer, bool is_comparison)
 static int write_report(const struct profile *profile, enum sample_type type, FILE *out)
 {
 	const struct estimate total = estimate_total(profile, type);
-	char *text = NULL, *rest, *line;
-	bool is_first = true;
+	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
 
@@ -288,15 +35,9 @@ static int write_report(const struct profile *profile, enum sample_type type, FI
 		free(text);
 		return -ENOMEM;
 	}
-	fputs("\"report\":[", out);
-	for (rest = text; (line = strsep(&rest, "\n"));) {
-		if (!*line)
-			continue;
-		fputs(is_first ? "" : ",", out);
-		html_write_text(line, out);
-		is_first = false;
-	}
-	fputs("],\n", out);
+	fputs("\"report\":", out);
+	html_write_lines(text, out);
+	fputs(",\n", out);
 	free(text);
 	return 0;
 }
@@ -310,24 +51,14 @@ static uint64_t sample_count(const struct profile *profile)
 	return profile->meta.samples ? profile->meta.samples : count;
 }
 
-static void write_printable(const char *key, const char *text, FILE *out)
-{
-	char *clean = strdup(text ? text : "");
-
-	if (clean)
-		printable(clean);
-	write_field(key, clean, out);
-	free(clean);
-}
-
 static void write_meta(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
 	const double stacks = (double)meta->stacks_complete + (double)meta->stacks_truncated;
 
-	write_printable("title", meta->comm, out);
-	write_printable("host", meta->host, out);
-	write_printable("command", meta->cmdline, out);
+	html_write_printable("title", meta->comm, out);
+	html_write_printable("host", meta->host, out);
+	html_write_printable("command", meta->cmdline, out);
 	fprintf(out,
 		"\"pid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"duration\":%.3f,\"interval\":%" PRIu64
 		",\"samples\":%" PRIu64 ",\"isScaled\":%s,",
@@ -356,26 +87,90 @@ static void write_types(const struct profile_meta *meta, enum sample_type type, 
 	fputs("],\n", out);
 }
 
-int html_data_write(const struct profile *profile, const struct calltree *tree,
-		    enum sample_type type, FILE *out)
+/* How the sampling rate changed, as far as it is known. */
+static void write_changes(const struct profile_meta *meta, FILE *out)
 {
-	struct writer writer = {.tree = tree, .out = out};
-	int err = number_functions(&writer);
+	const uint64_t count =
+		meta->change_count < PROFILE_CHANGES_MAX ? meta->change_count : PROFILE_CHANGES_MAX;
 
-	fputs("{\"version\":1,\n", out);
-	if (!err)
-		err = write_report(profile, type, out);
-	if (!err) {
-		write_meta(profile, out);
-		write_types(&profile->meta, type, out);
-		fprintf(out, "\"isComparison\":%s,\"folded\":%zu,\n",
-			profile_is_comparison(profile) ? "true" : "false", tree->folded);
-		write_functions(&writer);
-		write_nodes(&writer, profile_is_comparison(profile));
+	fputs("\"changes\":[", out);
+	for (uint64_t i = 0; i < count; i++)
+		fprintf(out, "%s[%.3f,%" PRIu64 "]", i ? "," : "",
+			(double)meta->change[i].time_ns / 1e9, meta->change[i].interval);
+	fputs("],\n", out);
+}
+
+/* What a session says of itself that the header lines do not. */
+static void write_session(const struct profile_meta *meta, FILE *out)
+{
+	fputs("\"session\":{", out);
+	html_write_printable("version", meta->version, out);
+	html_write_printable("exe", meta->exe, out);
+	html_write_printable("unhooked", meta->unhooked, out);
+	fprintf(out,
+		"\"frees\":%" PRIu64 ",\"droppedAllocs\":%" PRIu64 ",\"droppedFrees\":%" PRIu64
+		",\"missedFrees\":%" PRIu64 ",\"payloadCpu\":%.6f,\"targetCpu\":%.6f,"
+		"\"budget\":%.6f,\"peak\":%" PRIu64 ",\"peakTime\":%.3f},\n",
+		meta->frees, meta->dropped_allocs, meta->dropped_frees, meta->missed_frees,
+		(double)meta->payload_cpu_ns / 1e9, (double)meta->target_cpu_ns / 1e9,
+		(double)meta->budget_ppm / 1e6, meta->peak_inuse_bytes,
+		(double)meta->peak_ns / 1e9);
+	write_changes(meta, out);
+}
+
+/* The memory of the process over the window. */
+static void write_moments(const struct profile_meta *meta, FILE *out)
+{
+	fputs("\"moments\":[", out);
+	for (uint32_t i = 0; i < meta->moment_count; i++) {
+		const struct profile_moment *moment = &meta->moment[i];
+
+		fprintf(out, "%s[%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
+			(double)moment->time_ns / 1e9, moment->anonymous, moment->resident,
+			moment->seen);
 	}
-	free(writer.strings.text);
-	table_close(&writer.strings.by_text);
-	free(writer.record);
-	free(writer.number);
+	fputs("],\n", out);
+}
+
+static int write_nodes(const struct html_data *data, const struct calltree *tree, FILE *out)
+{
+	struct html_nodes nodes;
+	int err = html_nodes_open(data->profile, tree, &data->options->user_frames, &nodes);
+
+	if (!err)
+		err = html_nodes_write_ages(&nodes, out);
+	if (!err)
+		err = html_nodes_write_threads(&nodes, out);
+	if (!err)
+		err = html_nodes_write_snapshots(&nodes, data->options->set, out);
+	if (!err) {
+		html_nodes_write_growing(&nodes, data->answer, out);
+		err = html_tree_write(tree, &nodes, profile_is_comparison(data->profile), out);
+	}
+	html_nodes_close(&nodes);
+	return err;
+}
+
+int html_data_write(const struct html_data *data, const struct calltree *tree, FILE *out)
+{
+	const struct profile_meta *meta = &data->profile->meta;
+	int err;
+
+	fprintf(out, "{\"version\":%d,\n", VERSION);
+	err = write_report(data->profile, data->options->type, out);
+	if (err)
+		return err;
+	write_meta(data->profile, out);
+	write_session(meta, out);
+	write_moments(meta, out);
+	write_types(meta, data->options->type, out);
+	fprintf(out, "\"isComparison\":%s,\"isGrowth\":%s,\"folded\":%zu,\n\"series\":%s,\n%s",
+		profile_is_comparison(data->profile) ? "true" : "false",
+		data->is_growth ? "true" : "false", tree->folded,
+		data->series ? data->series : "null", data->sources);
+	err = html_answer_write(data->answer, out);
+	if (!err)
+		err = write_nodes(data, tree, out);
+	fputs("\"end\":true}\n", out);
 	return err;
 }

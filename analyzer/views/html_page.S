@@ -17,24 +17,34 @@ hi_html_\name\()_end:
 	.byte 0
 	.endm
 
-	/*
-	 * The head is common to all pages: it says what a page may load, and where its style goes.
-	 */
 	embed page
-	.incbin "analyzer/views/html/head.html"
 	.incbin "analyzer/views/html/page.html"
 	embedded page
 
 	embed style
 	.incbin "analyzer/views/html/page.css"
+	.incbin "analyzer/views/html/tabs.css"
+	.incbin "analyzer/views/html/growth.css"
 	embedded style
 
-	/* One script of several files. Later files use earlier ones. */
+	/* One script of several files. Later files use earlier ones; html/page.js is the last. */
 	embed script
+	.incbin "analyzer/views/html/format.js"
 	.incbin "analyzer/views/html/model.js"
 	.incbin "analyzer/views/html/colors.js"
 	.incbin "analyzer/views/html/graph.js"
 	.incbin "analyzer/views/html/table.js"
+	.incbin "analyzer/views/html/state.js"
+	.incbin "analyzer/views/html/flame.js"
+	.incbin "analyzer/views/html/callgraph.js"
+	.incbin "analyzer/views/html/growth_chart.js"
+	.incbin "analyzer/views/html/growth.js"
+	.incbin "analyzer/views/html/ages.js"
+	.incbin "analyzer/views/html/answer.js"
+	.incbin "analyzer/views/html/source.js"
+	.incbin "analyzer/views/html/modules.js"
+	.incbin "analyzer/views/html/about.js"
+	.incbin "analyzer/views/html/save.js"
 	.incbin "analyzer/views/html/page.js"
 	embedded script
 
@@ -45,24 +55,5 @@ hi_html_\name\()_end:
 	embed svg_script
 	.incbin "analyzer/views/html/flame_svg.js"
 	embedded svg_script
-
-	embed growth_page
-	.incbin "analyzer/views/html/head.html"
-	.incbin "analyzer/views/html/growth.html"
-	embedded growth_page
-
-	embed growth_style
-	.incbin "analyzer/views/html/page.css"
-	.incbin "analyzer/views/html/growth.css"
-	embedded growth_style
-
-	/* It uses these three for the format of figures, for colors, and for DOM elements. */
-	embed growth_script
-	.incbin "analyzer/views/html/model.js"
-	.incbin "analyzer/views/html/colors.js"
-	.incbin "analyzer/views/html/table.js"
-	.incbin "analyzer/views/html/growth_chart.js"
-	.incbin "analyzer/views/html/growth.js"
-	embedded growth_script
 
 	.section .note.GNU-stack, "", @progbits

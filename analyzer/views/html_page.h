@@ -3,7 +3,7 @@
  * html_page.h - the sources in analyzer/views/html/, embedded in the program. Each text ends with a
  * NUL, at its _end.
  *
- * page and growth_page contain the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order.
+ * page contains the words @STYLE@, @DATA@ and @SCRIPT@, once each and in this order.
  * The other texts replace them.
  */
 #ifndef HI_HTML_PAGE_H
@@ -12,9 +12,6 @@
 extern const char hi_html_page[], hi_html_page_end[];
 extern const char hi_html_style[], hi_html_style_end[];
 extern const char hi_html_script[], hi_html_script_end[];
-extern const char hi_html_growth_page[], hi_html_growth_page_end[];
-extern const char hi_html_growth_style[], hi_html_growth_style_end[];
-extern const char hi_html_growth_script[], hi_html_growth_script_end[];
 extern const char hi_html_svg_style[], hi_html_svg_style_end[];
 extern const char hi_html_svg_script[], hi_html_svg_script_end[];
 

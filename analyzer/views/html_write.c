@@ -2,30 +2,80 @@
 /* html_write.c - see html_write.h. */
 #include "html_write.h"
 
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "html_page.h"
+#include "printable.h"
 
 #define TEXT_MAX_WRITTEN 600u /* bytes of one string */
 
-/* Writes the page up to the word. Returns what follows the word. */
-static const char *write_until(const char *page, const char *word, FILE *out)
+/* True if a blank between these two means nothing in a script or a style sheet. */
+static bool is_needless(char before, char after)
 {
-	const char *at = strstr(page, word);
-
-	fwrite(page, 1, (size_t)(at - page), out);
-	return at + strlen(word);
+	return (before && strchr(",;:{=?&|", before)) || (after && strchr("={}?&|", after));
 }
 
-void html_write_page(const char *page, const char *style, const char *data, const char *script,
-		     FILE *out)
+/*
+ * Writes a line without comments, and without blanks that mean nothing. Quoted texts stay as they
+ * are; they end in the line in which they begin.
+ */
+static void write_line(const char *line, size_t length, FILE *out)
 {
-	const char *rest = write_until(page, "@STYLE@", out);
+	char quote = 0, before = 0;
 
-	fputs(style, out);
-	rest = write_until(rest, "@DATA@", out);
+	if (length >= 2 && line[0] == '/' && (line[1] == '/' || line[1] == '*'))
+		return;
+	for (size_t i = 0; i < length; i++) {
+		const char at = line[i], after = i + 1 < length ? line[i + 1] : 0;
+
+		if (!quote && at == ' ' && after == '/' && i + 2 < length && line[i + 2] == '/')
+			break;
+		if (!quote && at == ' ' && is_needless(before, after))
+			continue;
+		fputc(at, out);
+		if (quote && at == '\\' && after)
+			fputc(line[++i], out);
+		else if (!quote && (at == '"' || at == '\'' || at == '`'))
+			quote = at;
+		else if (at == quote)
+			quote = 0;
+		before = at;
+	}
+	fputc('\n', out);
+}
+
+/* The sources are for people to read; a page that is sent by mail is not. */
+static void write_squeezed(const char *text, FILE *out)
+{
+	while (*text) {
+		size_t length;
+
+		text += strspn(text, "\t\n");
+		length = strcspn(text, "\n");
+		if (length)
+			write_line(text, length, out);
+		text += length;
+	}
+}
+
+void html_write_page(const char *data, FILE *out)
+{
+	const char *style = strstr(hi_html_page, "@STYLE@"),
+		   *middle = strstr(hi_html_page, "@DATA@"),
+		   *script = strstr(hi_html_page, "@SCRIPT@");
+
+	fwrite(hi_html_page, 1, (size_t)(style - hi_html_page), out);
+	write_squeezed(hi_html_style, out);
+	style += strlen("@STYLE@");
+	fwrite(style, 1, (size_t)(middle - style), out);
 	fputs(data, out);
-	rest = write_until(rest, "@SCRIPT@", out);
-	fputs(script, out);
-	fputs(rest, out);
+	middle += strlen("@DATA@");
+	fwrite(middle, 1, (size_t)(script - middle), out);
+	write_squeezed(hi_html_script, out);
+	fputs(script + strlen("@SCRIPT@"), out);
 }
 
 void html_write_text(const char *text, FILE *out)
@@ -42,4 +92,52 @@ void html_write_text(const char *text, FILE *out)
 			fputc(*byte, out);
 	}
 	fprintf(out, "%s\"", *byte ? "\u2026" : "");
+}
+
+void html_write_printable(const char *key, const char *text, FILE *out)
+{
+	char *clean = strdup(text ? text : "");
+
+	if (clean)
+		printable(clean);
+	fprintf(out, "\"%s\":", key);
+	html_write_text(clean ? clean : "", out);
+	fputs(",\n", out);
+	free(clean);
+}
+
+void html_write_number(const char *key, double value, FILE *out)
+{
+	if (isfinite(value))
+		fprintf(out, "\"%s\":%.6g,", key, value);
+	else
+		fprintf(out, "\"%s\":null,", key);
+}
+
+void html_write_lines(const char *text, FILE *out)
+{
+	const char *before = "";
+
+	fputc('[', out);
+	for (const char *line = text; line && *line; line += strspn(line, "\n")) {
+		const size_t length = strcspn(line, "\n");
+		char *copy = strndup(line, length);
+
+		fputs(before, out);
+		html_write_text(copy ? copy : "", out);
+		free(copy);
+		before = ",";
+		line += length;
+	}
+	fputc(']', out);
+}
+
+void html_write_json(const char *json, FILE *out)
+{
+	for (; *json; json++) {
+		if (*json == '<' || *json == '>' || *json == '&')
+			fprintf(out, "\\u%04x", (unsigned char)*json);
+		else
+			fputc(*json, out);
+	}
 }

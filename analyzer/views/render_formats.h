@@ -41,6 +41,9 @@ int render_temporary(const struct profile *profile, const struct render_options 
 int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_flame(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out);
+/* The same page, opened at what grows over the files. */
+int render_growth_page(const struct profile *profile, const struct render_options *options,
+		       FILE *out);
 int render_symbolize(const struct profile *profile, const struct render_options *options,
 		     FILE *out);
 

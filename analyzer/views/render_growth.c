@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * render_growth.c - how much the value of each stack has changed over several snapshots: slope,
- * interval, whether that is more than chance, and a row of small bars. The output is text or a page
- * (growth_page.h).
+ * interval, whether that is more than chance, and a row of small bars. The output is text, or the
+ * page of render_html.c.
  */
 #include "render_formats.h"
 
@@ -11,7 +11,6 @@
 
 #include "caveats.h"
 #include "growth.h"
-#include "growth_page.h"
 #include "hi_units.h"
 #include "render_header.h"
 #include "stack_columns.h"
@@ -124,9 +123,7 @@ static void print_all(const struct profile_meta *all, const struct growth *growt
 int render_growth(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	const struct series *series = options->series;
-	const size_t wanted = options->limit     ? options->limit
-			      : options->is_page ? GROWTH_PAGE_STACKS
-						 : STACK_COLUMNS_LINES;
+	const size_t wanted = options->limit ? options->limit : STACK_COLUMNS_LINES;
 	struct growth growth;
 	int err;
 
@@ -134,10 +131,10 @@ int render_growth(const struct profile *profile, const struct render_options *op
 		return render_fail(-EINVAL, "--growth wants several files, the oldest first");
 	if (series->snapshot_count > SLOPE_POINTS_MAX)
 		return render_fail(-EINVAL, "--growth takes %u files at most", SLOPE_POINTS_MAX);
+	if (options->is_page)
+		return render_growth_page(profile, options, out);
 	err = growth_open(series, wanted, &growth);
-	if (!err && options->is_page)
-		err = growth_page_write(&profile->meta, &growth, options->type, wanted, out);
-	else if (!err)
+	if (!err)
 		print_all(&profile->meta, &growth, wanted, options, out);
 	growth_close(&growth);
 	return render_result(err, out);

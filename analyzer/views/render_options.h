@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "leaks.h"
+#include "profile_set.h"
 #include "series.h"
 #include "user_frames.h"
 
@@ -34,6 +35,7 @@ struct render_options {
 	struct leaks_tail tail;      /* leaks: the young end of the window */
 	const struct series *series; /* growth: the values of the stacks in each file */
 	bool is_page;                /* growth: write an HTML page */
+	struct profile_set *set;     /* html: the files one by one; NULL = they are not kept */
 	bool raw;                    /* text: do not fold what nobody looks at first */
 	/* what is, and is not, an allocator or a thin layer above it */
 	struct user_frames_options user_frames;

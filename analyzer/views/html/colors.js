@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// colors.js - what a box is filled with: the module's colour or, in a comparison, from blue (less) to orange (more).
+// colors.js - what a box is filled with: the colour of its module or its namespace, of its age, or from blue (less) to orange (more) by how it has changed.
 //
 // Colours are made in OKLCH, where lightness is what the eye sees: one lightness for all modules keeps every label readable, in both themes.
 "use strict";
@@ -23,21 +23,29 @@ const MODULE_HUES = [75, 235, 150, 20, 300, 195, 110, 345];
 class Colors {
 	constructor(profile) {
 		this.profile = profile;
+		this.isDark = false;
+		this.hasModules = profile.module.some((module) => module !== "");
+		this.setMode("module");
+	}
+
+	// mode: module, namespace, change (in a comparison), age, growth
+	setMode(mode) {
+		this.mode = mode;
 		this.groups = this.chooseGroups();
-		this.setDark(false);
+		this.setDark(this.isDark);
 	}
 
 	// Where no module is known, as in files of other tools, the first part of a name says where a function belongs.
 	groupOf(functionIndex) {
 		if (functionIndex < 0)
 			return "";
-		const module = this.profile.module[functionIndex];
-		return this.hasModules ? module : (/^[^(<\s]*?(?=::|\.|\/)/.exec(this.profile.name[functionIndex]) || [""])[0];
+		if (this.hasModules && this.mode !== "namespace")
+			return this.profile.module[functionIndex];
+		return (/^[^(<\s]*?(?=::|\.|\/)/.exec(this.profile.name[functionIndex]) || [""])[0];
 	}
 
 	// The heaviest groups get a colour each; by group, its number.
 	chooseGroups() {
-		this.hasModules = this.profile.module.some((module) => module !== "");
 		const weights = new Map(), tree = this.profile.tree;
 		for (let node = 0; node < tree.count; node++) {
 			const group = this.groupOf(tree.functionOf[node]);
@@ -86,12 +94,23 @@ class Colors {
 		return oklch(0.93 - 0.18 * size, 0.005 + chroma * size, hue);
 	}
 
-	// What may be chance is pale.
+	// part: 0 (old) to 1 (young)
+	ofAge(part) {
+		const step = Math.round(part * 20) / 20, hue = 300 - 150 * step;
+		return this.isDark ? oklch(0.34 + 0.14 * step, 0.075, hue) : oklch(0.76 + 0.15 * step, 0.085, hue);
+	}
+
+	// What may be chance is pale. Only nodes of the tree itself have an age or a growth of their own.
 	ofNode(tree, node, type) {
-		if (!this.profile.isComparison)
-			return this.ofFunction(tree.functionOf[node]);
+		const { profile, mode } = this, functionIndex = tree.functionOf[node];
+		if (mode === "age" && tree === profile.tree)
+			return Number.isNaN(profile.birth[node]) ? this.neutral : this.ofAge(profile.birth[node]);
+		if (mode === "growth" && tree === profile.tree)
+			return this.ofChange(profile.growth[node]);
+		if (mode !== "change")
+			return mode === "age" || mode === "growth" ? this.neutral : this.ofFunction(functionIndex);
 		if (!this.byNode.has(tree))
-			this.byNode.set(tree, this.profile.types.map(() => []));
+			this.byNode.set(tree, profile.types.map(() => []));
 		const known = this.byNode.get(tree)[type];
 		if (!known[node]) {
 			const figure = tree.figure(node, type);

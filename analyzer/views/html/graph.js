@@ -98,6 +98,8 @@ class Graph {
 	// Heights of the bands, for what can be seen in the window.
 	arrange() {
 		let top = 0;
+		if (!this.space.clientWidth)
+			return; // its tab is not open
 		this.width = this.space.clientWidth;
 		for (const [index, band] of this.bands.entries()) {
 			band.rows = band.layout.depthIn(this.window, NARROWEST / this.scale) + (band.hidesRoot ? 0 : 1);
@@ -187,23 +189,26 @@ class Graph {
 	}
 
 	drawBand(band, from, to) {
-		const { layout } = band, pending = [0], scale = this.scale;
 		if (band.label) {
 			this.context.fillStyle = getComputedStyle(this.host).getPropertyValue("--quiet");
 			this.context.fillText(band.label, 5, band.top - GAP / 2 - 1);
 		}
+		this.eachBox(band, (node, box) => {
+			if (box.top < to && box.top + ROW_HEIGHT > from)
+				this.drawBox(band, node, box);
+		});
+	}
+
+	// Calls what is given for each box that is wide enough to be seen.
+	eachBox(band, found) {
+		const { layout } = band, pending = [0], scale = this.scale;
 		while (pending.length) {
 			const node = pending.pop(), width = layout.width[node] * scale;
 			if (width < NARROWEST || layout.x[node] >= this.window.to || layout.x[node] + layout.width[node] <= this.window.from)
 				continue;
-			const depth = layout.tree.depth[node];
-			if (!(band.hidesRoot && depth === 0)) {
-				const top = this.rowTop(band, depth);
-				if (top < to && top + ROW_HEIGHT > from)
-					this.drawBox(band, node, this.box(layout, node));
-			}
-			for (const child of layout.children[node])
-				pending.push(child);
+			if (!(band.hidesRoot && layout.tree.depth[node] === 0))
+				found(node, this.box(layout, node));
+			pending.push(...layout.children[node]);
 		}
 	}
 

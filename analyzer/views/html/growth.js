@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// growth.js - the page of growth: which stacks are drawn, the table of them, and where in time the user looks. growth_page.h describes the data. Start at the
-// end.
+// growth.js - over several profiles: which stacks are drawn, the table of them, and where in time the user looks. html_series.h describes the data. Start at
+// the end.
 "use strict";
 
 const SHOWN_MAX = 8, GROWING_AT_FIRST = 5, OTHERS_AT_FIRST = 3;
 const SERIES_HUES = [255, 50, 150, 330, 100, 205, 20, 290];
-
-const byId = (id) => document.getElementById(id);
-const isDarkWished = matchMedia("(prefers-color-scheme: dark)");
 
 // What is drawn, or stands in a row: the total, or a stack.
 class Series {
@@ -29,13 +26,14 @@ class Series {
 	}
 }
 
-const data = JSON.parse(byId("growth").textContent);
+// Of the series; without one, what is here is not used.
+const data = profile.meta.series || { total: { value: [0] }, stacks: [], time: [0], kind: { isBytes: true } };
 const whole = new Series({ ...data.total, name: "Total", calls: [] }, true);
 const stacks = data.stacks.map((stack) => new Series(stack, false));
 // One above the other, as the total would press the stacks down to its ground.
 const wholeChart = new GrowthChart(byId("whole-chart"), { ...data, nameOf: (series) => shortName(series), showsTimes: false });
 const chart = new GrowthChart(byId("stacks-chart"), { ...data, nameOf: (series) => shortName(series), showsTimes: true });
-const state = { sortKey: "slope", isDescending: true, isDark: false };
+const sorting = { key: "slope", isDescending: true };
 const unit = data.hasTimes ? "s" : "file";
 
 // ---- figures as text ----
@@ -75,9 +73,9 @@ function formatSure(series, point) {
 
 function colorOf(series) {
 	if (series.isWhole)
-		return state.isDark ? "#eceef1" : "#33373d";
+		return colors.isDark ? "#eceef1" : "#33373d";
 	const hue = SERIES_HUES[series.slot % SERIES_HUES.length];
-	return state.isDark ? oklch(0.76, 0.13, hue) : oklch(0.53, 0.15, hue);
+	return colors.isDark ? oklch(0.76, 0.13, hue) : oklch(0.53, 0.15, hue);
 }
 
 function shownStacks() {
@@ -136,7 +134,7 @@ function showMoment() {
 	const figure = (series) => shortName(series) + " " + formatFigure(series, point) + (series.isExact ? "" : ", 95% interval " + formatSure(series, point));
 	byId("cursor").setAttribute("aria-valuenow", String(point + 1));
 	byId("cursor").setAttribute("aria-valuetext", moment + ": " + shown.map(figure).join("; "));
-	byId("detail").replaceChildren(make("b", { textContent: moment }), ...shown.map((series) => {
+	byId("moment").replaceChildren(make("b", { textContent: moment }), ...shown.map((series) => {
 		const swatch = make("i", { className: "swatch" });
 		swatch.style.setProperty("--series", series.color);
 		return make("span", {}, swatch, shortName(series) + " " + formatFigure(series, point) + " ", make("small", { textContent: formatSure(series, point) }));
@@ -162,7 +160,7 @@ const cursorKeys = {
 
 // ---- the tables ----
 
-const columns = [
+const seriesColumns = [
 	{ key: "name", label: "Stack", isText: true, of: (series) => series.name },
 	{ key: "verdict", label: "Verdict", isText: true, of: (series) => series.verdict },
 	{ key: "slope", label: "Slope", of: (series) => series.slope },
@@ -171,23 +169,23 @@ const columns = [
 ];
 
 function makeHeadings() {
-	for (const column of columns) {
+	for (const column of seriesColumns) {
 		const button = make("button", { type: "button", textContent: column.label });
 		button.addEventListener("click", () => {
-			state.isDescending = state.sortKey === column.key ? !state.isDescending : !column.isText;
-			state.sortKey = column.key;
+			sorting.isDescending = sorting.key === column.key ? !sorting.isDescending : !column.isText;
+			sorting.key = column.key;
 			sortRows();
 		});
 		column.heading = make("th", { scope: "col", className: column.isText ? "" : "number" }, button);
 	}
-	document.querySelector("#stacks thead tr").append(make("th", { scope: "col", textContent: "Drawn" }), ...columns.map((column) => column.heading),
+	document.querySelector("#stacks thead tr").append(make("th", { scope: "col", textContent: "Drawn" }), ...seriesColumns.map((column) => column.heading),
 		make("th", { scope: "col", textContent: "Over time" }));
 }
 
 function sortRows() {
-	const column = columns.find((candidate) => candidate.key === state.sortKey), sign = state.isDescending ? -1 : 1;
-	for (const { key, heading } of columns)
-		heading.setAttribute("aria-sort", key !== state.sortKey ? "none" : state.isDescending ? "descending" : "ascending");
+	const column = seriesColumns.find((candidate) => candidate.key === sorting.key), sign = sorting.isDescending ? -1 : 1;
+	for (const { key, heading } of seriesColumns)
+		heading.setAttribute("aria-sort", key !== sorting.key ? "none" : sorting.isDescending ? "descending" : "ascending");
 	const sorted = stacks.slice().sort((a, b) => {
 		const x = column.of(a), y = column.of(b);
 		return sign * (x < y ? -1 : x > y ? 1 : 0);
@@ -201,7 +199,7 @@ function makeName(series) {
 	return make("details", {}, make("summary", { textContent: series.name }), make("ol", {}, ...series.calls.map((call) => make("li", { textContent: call }))));
 }
 
-function makeRow(series) {
+function makeSeriesRow(series) {
 	const checkbox = make("input", { type: "checkbox" }), swatch = make("i", { className: "swatch" });
 	checkbox.setAttribute("aria-label", "Draw " + series.name);
 	checkbox.addEventListener("change", () => {
@@ -220,12 +218,12 @@ function makeRow(series) {
 	return row;
 }
 
-function makeTable() {
+function makeSeriesTable() {
 	makeHeadings();
-	byId("whole").append(makeRow(whole));
-	stacks.forEach(makeRow);
+	byId("whole").append(makeSeriesRow(whole));
+	stacks.forEach(makeSeriesRow);
 	sortRows();
-	document.querySelector(".counted").textContent = stacks.length < data.stackCount
+	document.querySelector("#stacks .counted").textContent = stacks.length < data.stackCount
 		? "the steepest " + formatCount(stacks.length) + " of " + formatCount(data.stackCount) : formatCount(stacks.length);
 }
 
@@ -238,29 +236,28 @@ function showValues() {
 		...shown.map((series) => make("td", { className: "number" }, formatFigure(series, point) + " ", make("small", { textContent: formatSure(series, point) }))))));
 }
 
-// ---- the page around them ----
+// ---- what is said of all ----
 
-const kindName = (data.kind.kind === "inuse" ? "in use" : "allocated") + (data.kind.isBytes ? "" : ", objects");
-
-function showSum() {
+function showSlope() {
 	byId("sum-label").textContent = "Slope of the total";
 	byId("sum").textContent = formatRate(whole.slope);
-	byId("sum-interval").textContent = whole.low === null && whole.high === null ? "" : "95% interval " + formatBounds(whole.low, whole.high, formatRate);
-	byId("sum-verdict").textContent = whole.verdict;
-	byId("sum-verdict").className = "interval verdict " + whole.verdict.split(" ")[0];
+	byId("sum-change").textContent = "";
+	byId("sum-interval").replaceChildren(whole.low === null && whole.high === null ? "" : "95% interval " + formatBounds(whole.low, whole.high, formatRate) + " ",
+		make("span", { className: "verdict " + whole.verdict.split(" ")[0], textContent: whole.verdict }));
 }
 
-function showFacts() {
+function seriesFacts() {
+	const named = (data.kind.kind === "inuse" ? "in use" : "allocated") + (data.kind.isBytes ? "" : ", objects");
 	const facts = [["Snapshots", formatCount(data.snapshots) + (data.hasTimes ? " over " + formatTime(data.time[data.time.length - 1]) : "")]];
 	if (data.hasTimes)
 		facts.push(["The first", new Date(data.start * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC"]);
-	facts.push(["First " + kindName, formatFigure(whole, 0)], ["At last", formatFigure(whole, data.time.length - 1)]);
+	facts.push(["First " + named, formatFigure(whole, 0)], ["At last", formatFigure(whole, data.time.length - 1)]);
 	if (data.peak)
 		facts.push(["Peak", (data.peak.isExact ? "" : "about ") + formatBytes(data.peak.bytes) + " in use at " + formatTime(data.peak.time) + " of the session"]);
-	byId("facts").append(...facts.map(([what, text]) => make("div", {}, make("dt", { textContent: what }), make("dd", { textContent: text }))));
+	return facts;
 }
 
-function showNotes() {
+function seriesNotes() {
 	const notes = [...data.notes];
 	if (data.snapshots < data.enough)
 		notes.push("With fewer than " + data.enough + " snapshots no order of values is unlikely enough to tell what grows.");
@@ -270,33 +267,17 @@ function showNotes() {
 		notes.push("Another tool has scaled these figures up: how sure they are is not known.");
 	if (data.time.length < data.snapshots)
 		notes.push(formatCount(data.time.length) + " of " + formatCount(data.snapshots) + " snapshots are drawn; slopes are of all.");
-	byId("notice").hidden = !notes.length;
-	byId("notice").textContent = notes.join("\n");
+	return notes;
 }
 
-function showHeader() {
-	const from = [data.pid ? "pid " + data.pid : "", data.host ? "on " + data.host : ""].filter((text) => text).join(" ");
-	const title = data.title || (data.command || "Heap growth").split(" ")[0].split("/").pop();
-	document.title = title + ", growth \u2013 heapinject";
-	byId("title").replaceChildren(title, ...(from ? [make("span", { textContent: from })] : []));
-	byId("command").textContent = byId("command").title = data.command;
+function nameCharts() {
 	byId("chart-title").textContent = (data.kind.isBytes ? "Bytes " : "Objects ") + (data.kind.kind === "inuse" ? "in use" : "allocated") + " over time";
 	byId("whole-summary").textContent = whole.verdict + " in all, " + formatRate(whole.slope) + ": " + formatFigure(whole, 0) + " at first, "
 		+ formatFigure(whole, data.time.length - 1) + " at last; " + formatCount(stacks.filter((series) => series.verdict === "grows").length) + " stacks grow. "
 		+ "All values are in a table below.";
-	showSum();
-	showFacts();
-	showNotes();
 }
 
-function setTheme(isDark) {
-	state.isDark = isDark;
-	document.documentElement.dataset.theme = isDark ? "dark" : "light";
-	byId("theme").setAttribute("aria-pressed", String(isDark));
-	showChart();
-}
-
-function listen() {
+function listenToCursor() {
 	const cursor = byId("cursor");
 	cursor.addEventListener("keydown", (event) => {
 		if (event.ctrlKey || event.metaKey || event.altKey || !cursorKeys[event.key])
@@ -304,23 +285,27 @@ function listen() {
 		moveTo(cursorKeys[event.key]());
 		event.preventDefault();
 	});
-	for (const kind of ["pointermove", "pointerdown"])
-		cursor.addEventListener(kind, (event) => moveTo(chart.pointAt(event.clientX)));
+	for (const type of ["pointermove", "pointerdown"])
+		cursor.addEventListener(type, (event) => moveTo(chart.pointAt(event.clientX)));
 	byId("bands").addEventListener("change", showChart);
 	byId("slopes").addEventListener("change", showChart);
-	byId("theme").addEventListener("click", () => setTheme(!state.isDark));
-	isDarkWished.addEventListener("change", (event) => setTheme(event.matches));
-	new ResizeObserver(() => {
-		wholeChart.draw();
-		chart.draw();
-		placeCursor();
-	}).observe(byId("plot"));
 }
 
-byId("cursor").setAttribute("aria-valuemax", String(data.time.length));
-showHeader();
-makeTable();
-chooseAtFirst();
-byId("bands-switch").hidden = whole.isExact;
-setTheme(isDarkWished.matches);
-listen();
+// Once, when the tab is first opened: what is not seen is not drawn.
+function openSeries() {
+	byId("cursor").setAttribute("aria-valuemax", String(data.time.length));
+	nameCharts();
+	makeSeriesTable();
+	chooseAtFirst();
+	byId("bands-switch").hidden = whole.isExact;
+	listenToCursor();
+}
+
+function showSeries() {
+	byId("series-part").hidden = !profile.meta.series;
+	if (!profile.meta.series)
+		return;
+	if (!whole.elements)
+		openSeries();
+	showChart();
+}

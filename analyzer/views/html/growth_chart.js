@@ -6,14 +6,6 @@
 const TIME_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
 	86400, 172800, 604800];
 
-function makeSvg(tag, attributes, ...children) {
-	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const [name, value] of Object.entries(attributes))
-		element.setAttribute(name, value);
-	element.append(...children);
-	return element;
-}
-
 // 1, 2 or 5 times a power of ten, so that about `count` steps make up `range`.
 function decimalStep(range, count) {
 	const rough = range / count, power = 10 ** Math.floor(Math.log10(rough));

@@ -1,231 +1,227 @@
 // SPDX-License-Identifier: MIT
-// page.js - what the user does: chooses, zooms, searches, goes back. The state is in `state`; show() draws it. Start at the end.
+// page.js - the page around the tabs: its head, the tabs themselves, the filters, keys, light and dark. What the user has chosen is in `state`; each tab has a
+// show() that draws it. Start at the end.
 "use strict";
 
-const byId = (id) => document.getElementById(id);
-const profile = new Profile(JSON.parse(byId("profile").textContent));
-const colors = new Colors(profile);
-const state = {
-	type: profile.meta.type,
-	isFlame: true,
-	byName: false,
-	withVanished: false,
-	pattern: null,
-	view: { zoom: 0, around: null }, // a node of the tree, or a function with callers and callees
-	history: [],
-};
-const handlers = {
-	choose: (layout, node) => chosen(layout, node),
-	hover: (hit, event) => showTip(hit, event),
-};
-const graph = new Graph(byId("graph"), profile, colors, handlers);
-const table = new FunctionTable(byId("functions"), profile, (functionIndex) => {
-	goTo({ zoom: 0, around: functionIndex });
-	byId("graph").parentElement.scrollIntoView({ block: "start", behavior: isCalm() ? "auto" : "smooth" });
-});
+const TABS = [
+	{ name: "answer", label: "Answer", panel: "answer", show: showAnswer, isThere: () => Boolean(answer) },
+	{ name: "flame", label: "Flame graph", panel: "graph", show: () => showGraphFor(false) },
+	{ name: "callers", label: "Callers and callees", panel: "graph", show: () => showGraphFor(true) },
+	{ name: "table", label: "Functions", panel: "table", show: () => table.show(state.type, graph.matches) },
+	{ name: "calls", label: "Call graph", panel: "calls", show: showCalls },
+	{ name: "source", label: "Source", panel: "source", show: showSource, isThere: () => sources.length + code.length > 0 },
+	{ name: "growth", label: "Growth", panel: "growth", show: showGrowth, isThere: () => Boolean(profile.meta.series || hasAges() || profile.meta.moments.length > 1) },
+	{ name: "modules", label: "Modules and threads", panel: "modules", show: showModules },
+	{ name: "about", label: "About", panel: "about", show: showAbout },
+];
+const table = new FunctionTable(byId("functions"), profile, showAround);
 
-const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const kind = () => profile.types[state.type];
-const typeName = (type) => (type.kind === "inuse" ? "In use" : "Allocated") + (type.isBytes ? ", bytes" : ", objects");
+// ---- tabs ----
 
-// ---- the graph ----
-
-function layoutOf(tree) {
-	return new Layout(profile, tree, { type: state.type, byName: state.byName, withVanished: state.withVanished });
+function shownTabs() {
+	return TABS.filter((tab) => !tab.isThere || tab.isThere());
 }
 
-function windowOf(layout, node) {
-	return { from: layout.x[node], to: layout.x[node] + (layout.width[node] || 1) };
+function makeTabs() {
+	byId("tabs").replaceChildren(...TABS.map(({ name, label, panel }) => {
+		const button = make("button", { type: "button", id: "tab-" + name, textContent: label, onclick: () => selectTab(name, true) });
+		button.setAttribute("role", "tab");
+		button.setAttribute("aria-controls", "panel-" + panel);
+		return button;
+	}));
+	byId("tabs").addEventListener("keydown", (event) => {
+		const names = shownTabs().map((tab) => tab.name), at = names.indexOf(state.tab);
+		const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: names.length - 1 }[event.key];
+		if (to === undefined || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		selectTab(names[(to + names.length) % names.length], true);
+		byId("tab-" + state.tab).focus();
+	});
 }
 
-// The same tree drawn anew, or another one.
-function showGraph() {
-	const { zoom, around } = state.view, isAround = around !== null;
-	let focus = 0, bands;
-	if (isAround) {
-		const { callers, callees } = profile.around(around);
-		bands = [
-			{ layout: layoutOf(callers), isUpward: true, hidesRoot: true },
-			{ layout: layoutOf(callees), isUpward: false, label: callers.count > 1 ? "\u2191 callers \u2003 \u2193 the function and its callees" : "\u2193 the function and its callees; nothing calls it" },
-		];
-	} else {
-		bands = [{ layout: layoutOf(profile.tree), isUpward: state.isFlame }];
-		focus = zoom;
+// draws: what the tab shows may be drawn already, by whoever calls this.
+function selectTab(name, draws) {
+	const shown = shownTabs(), chosenTab = shown.find((tab) => tab.name === name) || shown.find((tab) => tab.name === "flame");
+	state.tab = chosenTab.name;
+	for (const tab of TABS) {
+		const isChosen = tab === chosenTab, button = byId("tab-" + tab.name);
+		button.hidden = !shown.includes(tab);
+		button.setAttribute("aria-selected", String(isChosen));
+		button.tabIndex = isChosen ? 0 : -1;
 	}
-	const layout = bands[bands.length - 1].layout;
-	byId("nothing").hidden = layout.width[0] > 0;
-	graph.show(bands, state.type, windowOf(layout, focus));
-	graph.scrollToRoot();
-	focusOn(layout, focus, false);
-	showPath();
+	for (const panel of document.querySelectorAll("[role=tabpanel]"))
+		panel.hidden = panel.id !== "panel-" + chosenTab.panel;
+	byId("panel-graph").setAttribute("aria-labelledby", state.tab === "callers" ? "tab-callers" : "tab-flame");
+	if (innerWidth < 720)
+		byId("tab-" + state.tab).scrollIntoView({ block: "nearest", inline: "center" });
+	if (draws)
+		chosenTab.show();
+	else if (chosenTab.panel === "graph")
+		graph.arrange();
+	showHead();
+	writeFragment();
 }
 
-function mainLayout() {
-	return graph.bands[graph.bands.length - 1].layout;
-}
-
-function zoomTo(node) {
-	const layout = mainLayout();
-	if (!layout.width[node])
-		return;
-	graph.moveTo(windowOf(layout, node), !isCalm(), () => graph.scrollToZoomed(layout, node));
-	focusOn(layout, node, false);
-	showPath();
-}
-
-// Within the tree the window moves; otherwise all is new.
-function goTo(view, isBack) {
-	const was = state.view;
-	if (was.zoom === view.zoom && was.around === view.around)
-		return;
-	if (!isBack)
-		state.history.push(was);
-	state.view = view;
-	if (was.around === null && view.around === null)
-		zoomTo(view.zoom);
-	else
+// Two tabs, one graph.
+function showGraphFor(isAround) {
+	const { view } = state;
+	if (isAround && view.around === null && heaviestFunction() !== null) {
+		const { tree } = profile, chosenFunction = graph.focused && graph.focused.layout.tree === tree ? tree.functionOf[graph.focused.node] : ROOT;
+		goTo({ zoom: 0, around: chosenFunction >= 0 ? chosenFunction : heaviestFunction() });
+	} else if (!isAround && view.around !== null) {
+		const last = state.history.slice().reverse().find((before) => before.around === null);
+		goTo({ zoom: last ? last.zoom : 0, around: null });
+	} else
 		showGraph();
-	byId("back").disabled = !state.history.length;
+	graph.scrollToRoot();
 }
 
-function goBack() {
-	if (state.history.length)
-		goTo(state.history.pop(), true);
+function showGrowth() {
+	showAges();
+	showMemory();
+	showSeries();
 }
 
-// In the tree one zooms; among callers and callees one goes on to another function.
-function chosen(layout, node) {
-	const functionIndex = layout.tree.functionOf[node];
-	focusOn(layout, node, false);
-	if (state.view.around === null)
-		goTo({ zoom: node, around: null });
-	else if (functionIndex >= 0)
-		goTo({ zoom: 0, around: functionIndex });
+function showTab() {
+	TABS.find((tab) => tab.name === state.tab).show();
 }
 
-function sandwich() {
-	const { layout, node } = graph.focused, functionIndex = layout.tree.functionOf[node];
-	if (functionIndex >= 0)
-		goTo({ zoom: 0, around: functionIndex });
+// ---- filters ----
+
+function pathOf(node) {
+	const { tree } = profile, path = [];
+	for (let at = node; at > 0; at = tree.parent[at])
+		path.unshift(tree.functionOf[at]);
+	return path;
 }
 
-// From the whole to where the graph is.
-function showPath() {
-	const { zoom, around } = state.view, tree = profile.tree, steps = [], nav = byId("path");
-	nav.replaceChildren();
-	byId("graph-title").textContent = around === null ? "Call tree" : "Callers and callees";
-	if (around !== null)
-		nav.append(make("span", { className: "here", textContent: profile.nameOf(around) }));
-	for (let node = zoom; around === null && zoom && steps.length < 200; node = tree.parent[node]) {
-		steps.unshift(node);
-		if (!node)
+// As far as the path is still there.
+function nodeAt(path) {
+	const { tree } = profile;
+	let node = 0;
+	for (const functionIndex of path) {
+		const next = tree.children[node].find((child) => tree.functionOf[child] === functionIndex);
+		if (next === undefined)
 			break;
+		node = next;
 	}
-	const shown = steps.length > 6 ? [steps[0], null, ...steps.slice(-4)] : steps;
-	for (const node of shown) {
-		if (nav.childNodes.length)
-			nav.append(make("span", { textContent: "\u00a0\u203a\u00a0" }));
-		if (node === null)
-			nav.append(make("span", { textContent: "\u2026" }));
-		else if (node === zoom)
-			nav.append(make("span", { className: "here", textContent: profile.nameOf(tree.functionOf[node]) }));
-		else
-			nav.append(make("button", { type: "button", textContent: profile.nameOf(tree.functionOf[node]), onclick: () => goTo({ zoom: node, around: null }) }));
-	}
+	return node;
 }
 
-// ---- what is said of a node ----
-
-// Pairs of what and how much.
-function factsOf(tree, node) {
-	const figure = tree.figure(node, state.type), whole = profile.tree.now[state.type][0], type = kind();
-	const facts = [["Total", formatValue(figure.now, type) + ", " + formatShare(figure.now, whole) + " of all"]];
-	if (tree === profile.tree) {
-		const self = profile.selves[state.type](node);
-		if (self.now > 0 && self.now !== figure.now)
-			facts.push(["Self", formatValue(self.now, type) + ", " + formatShare(self.now, whole)]);
-	}
-	if (profile.isComparison)
-		facts.push(["Change", formatSigned(figure.now - figure.old, type) + " (" + (formatChange(figure) || "none") + "), from " + formatValue(figure.old, type)]);
-	if (!profile.isExact)
-		facts.push([profile.isComparison && figure.old > 0 ? "95% interval of the change" : "95% interval", formatInterval(figure, type)]);
-	if (!isCertain(figure) && profile.isComparison)
-		facts.push(["Caution", "the change may be chance"]);
-	return facts;
+// All anew, of other figures; the zoom stays where it was as far as that is still there.
+function refilter() {
+	const path = pathOf(state.view.zoom), wasComparison = profile.isComparison, wasExact = profile.isExact;
+	profile.select(filterOf());
+	state.view = { zoom: nodeAt(path), around: state.view.around };
+	state.history = [];
+	byId("back").disabled = true;
+	if (wasComparison !== profile.isComparison || wasExact !== profile.isExact)
+		table.setColumns();
+	table.type = undefined;
+	showColors();
+	showControls();
+	showAll();
 }
 
-function originOf(functionIndex) {
-	return [profile.moduleOf(functionIndex), profile.fileOf(functionIndex)].filter((text) => text).join(" \u00b7 ");
+function setFilter(field, value) {
+	state[field] = value;
+	refilter();
+	say("All views show the part that is chosen.");
 }
 
-function focusOn(layout, node, takesIt) {
-	const { tree } = layout, name = profile.nameOf(tree.functionOf[node]), facts = factsOf(tree, node), origin = originOf(tree.functionOf[node]);
-	graph.setFocus(layout, node, name + ", " + facts[0][1] + (profile.isComparison ? ", " + facts.find((fact) => fact[0] === "Change")[1] : ""), takesIt);
-	byId("detail").replaceChildren(make("b", { textContent: name }),
-		make("span", { textContent: facts.map(([what, text]) => what + " " + text).join("; ") + (origin ? "; " + origin : "") }));
-	byId("sandwich").disabled = tree.functionOf[node] < 0;
-	byId("zoom").disabled = state.view.around !== null || node === state.view.zoom;
+function snapshotName(index) {
+	const { file, duration } = profile.meta.snapshots[index];
+	return (index + 1) + ". " + file + (duration ? ", " + formatTime(duration) : "");
 }
 
-function showTip(hit, event) {
-	const tip = byId("tip");
-	tip.hidden = !hit;
-	if (!hit)
+function makeFilters() {
+	const { snapshots } = profile.meta;
+	for (const id of ["focus", "ignore", "hide"])
+		byId(id).addEventListener("input", (event) => {
+			const isPattern = !event.target.value || compile(event.target.value);
+			event.target.setAttribute("aria-invalid", String(!isPattern));
+			state[id] = event.target.value;
+			if (isPattern)
+				refilter();
+		});
+	byId("filters").addEventListener("submit", (event) => event.preventDefault());
+	byId("filter").addEventListener("click", () => openFilters(byId("filters").hidden));
+	byId("fold").addEventListener("change", (event) => {
+		state.fold = event.target.checked;
+		refilter();
+	});
+	byId("fold").parentElement.hidden = !profile.hasFolded;
+	if (!snapshots || profile.meta.nodes.base)
 		return;
-	const { tree } = hit.layout, functionIndex = tree.functionOf[hit.node], origin = originOf(functionIndex);
-	const list = make("dl", {}, ...factsOf(tree, hit.node).flatMap(([what, text]) => [make("dt", { textContent: what }), make("dd", { textContent: text })]));
-	tip.replaceChildren(make("b", { textContent: profile.nameOf(functionIndex) }), ...(origin ? [make("div", { className: "from", textContent: origin })] : []), list);
-	const { offsetWidth, offsetHeight } = tip, x = event.clientX + 14, y = event.clientY + 18;
-	tip.style.left = Math.max(8, Math.min(x, innerWidth - offsetWidth - 8)) + "px";
-	tip.style.top = (y + offsetHeight > innerHeight - 8 ? Math.max(8, event.clientY - offsetHeight - 12) : y) + "px";
-}
-
-// ---- search ----
-
-function search(text) {
-	const field = byId("search"), output = byId("matched");
-	field.setAttribute("aria-invalid", "false");
-	state.pattern = null;
-	graph.matches = null;
-	output.textContent = "";
-	try {
-		state.pattern = text ? new RegExp(text, /[A-Z]/.test(text) ? "" : "i") : null;
-	} catch (error) {
-		field.setAttribute("aria-invalid", "true");
-		output.textContent = "not a regular expression";
+	for (const [id, first] of [["snapshot", "as on the command line"], ["against", "nothing"]]) {
+		byId(id + "-choice").hidden = false;
+		byId(id).replaceChildren(make("option", { value: "-1", textContent: first }), ...snapshots.map((_, i) => make("option", { value: String(i), textContent: snapshotName(i) })));
+		byId(id).addEventListener("change", (event) => {
+			state[id] = Number(event.target.value);
+			state.range = null;
+			state.thread = -1;
+			refilter();
+		});
 	}
-	showMatches();
 }
 
-function showMatches() {
-	const { pattern } = state;
-	if (pattern) {
-		graph.matches = profile.name.map((name) => pattern.test(name));
-		const sum = profile.sumOf((functionIndex) => functionIndex >= 0 && graph.matches[functionIndex], state.type);
-		const whole = profile.tree.now[state.type][0];
-		byId("matched").replaceChildren(make("strong", { textContent: formatShare(sum.now, whole) }), " matched, " + formatValue(sum.now, kind()));
-	}
-	graph.draw();
-	table.show(state.type, graph.matches);
+function openFilters(isOpen) {
+	byId("filters").hidden = !isOpen;
+	byId("filter").setAttribute("aria-expanded", String(isOpen));
 }
 
-// ---- the page around it ----
+// What is left out, each with a way back.
+function showChips() {
+	const chips = [], chip = (words, field, value) => chips.push(make("button", { type: "button", textContent: words + " \u00d7", title: "No longer", onclick: () => setFilter(field, value) }));
+	if (state.snapshot >= 0)
+		chip(snapshotName(state.snapshot), "snapshot", -1);
+	if (state.against >= 0)
+		chip("compared with " + snapshotName(state.against), "against", -1);
+	if (state.range)
+		chip("allocated " + formatRange(state.range) + " and still in use", "range", null);
+	if (state.thread >= 0)
+		chip("thread " + threadName(state.thread), "thread", -1);
+	for (const field of ["focus", "ignore", "hide"])
+		if (state[field])
+			chip(field + " " + state[field], field, "");
+	byId("chips").replaceChildren(...chips);
+	byId("chips").hidden = !chips.length;
+}
+
+// Every control as the state has it.
+function showControls() {
+	for (const id of ["search", "focus", "ignore", "hide"])
+		if (byId(id).value !== state[id])
+			byId(id).value = state[id];
+	byId("fold").checked = state.fold;
+	byId("vanished").checked = state.withVanished;
+	byId("snapshot").value = String(state.snapshot);
+	byId("against").value = String(state.against);
+	document.querySelector("[name=shape][value=" + (state.isFlame ? "flame" : "icicle") + "]").checked = true;
+	document.querySelector("[name=order][value=" + (state.byName ? "name" : "weight") + "]").checked = true;
+	byId("vanished-switch").hidden = !profile.isComparison;
+	makeTypes();
+	showChips();
+}
+
+// ---- the head ----
 
 function showSum() {
 	const figure = profile.tree.figure(0, state.type), type = kind();
+	if (state.tab === "growth" && profile.meta.series && !profile.isComparison)
+		return showSlope();
 	byId("sum-label").textContent = typeName(type);
 	byId("sum").textContent = formatValue(figure.now, type);
 	byId("sum-change").textContent = profile.isComparison
 		? formatSigned(figure.now - figure.old, type) + " (" + (formatChange(figure) || "no change") + ") against " + formatValue(figure.old, type) : "";
-	if (type.isUnsure)
-		byId("sum-interval").textContent = "how sure this is cannot be told";
-	else if (!profile.isExact)
-		byId("sum-interval").textContent = "95% interval" + (profile.isComparison && figure.old > 0 ? " of the change " : " ") + formatInterval(figure, type);
-	else if (!profile.isComparison && !profile.meta.isScaled)
-		byId("sum-interval").textContent = "exact: every allocation was counted";
+	byId("sum-interval").textContent = type.isUnsure ? "how sure this is cannot be told"
+		: !profile.isExact ? "95% interval" + (profile.isComparison && figure.old > 0 ? " of the change " : " ") + formatInterval(figure, type)
+		: !profile.isComparison && !profile.meta.isScaled ? "exact: every allocation was counted" : "";
 }
 
-function showFacts() {
+function profileFacts() {
 	const { meta } = profile, facts = [];
 	if (meta.duration)
 		facts.push(["Window", meta.duration < 120 ? meta.duration.toFixed(1) + "\u202fs" : (meta.duration / 60).toFixed(1) + "\u202fmin"]);
@@ -235,61 +231,68 @@ function showFacts() {
 	facts.push(["Samples", formatCount(meta.samples)]);
 	if (meta.complete !== null)
 		facts.push(["Complete stacks", formatShare(meta.complete, 1)]);
-	byId("facts").append(...facts.map(([what, text]) => make("div", {}, make("dt", { textContent: what }), make("dd", { textContent: text }))));
+	if (meta.snapshots)
+		facts.push(["Profiles", formatCount(meta.snapshots.length)]);
+	return facts;
 }
 
-function showHeader() {
-	const { meta } = profile, from = [meta.pid ? "pid " + meta.pid : "", meta.host ? "on " + meta.host : ""].filter((text) => text).join(" ");
-	const title = meta.title || (meta.command || "Heap profile").split(" ")[0].split("/").pop();
-	document.title = title + (profile.isComparison ? ", compared" : "") + " \u2013 heapinject";
-	byId("title").replaceChildren(title, ...(from ? [make("span", { textContent: from })] : []));
-	byId("command").textContent = byId("command").title = meta.command;
-	byId("report").textContent = meta.report.join("\n");
-	const notes = meta.report.filter((line) => /^(Warning|Note): /.test(line));
+function showNotice() {
+	const { meta } = profile, isGrowth = state.tab === "growth" && meta.series, notes = meta.report.filter((line) => /^(Warning|Note): /.test(line));
 	if (meta.folded)
 		notes.push(formatCount(meta.folded) + " of the lightest paths are summed up as (other), so that this file stays small.");
 	if (meta.isScaled)
 		notes.push("Another tool has scaled these figures up: how sure they are is not known.");
-	byId("notice").hidden = !notes.length;
-	byId("notice").textContent = notes.join("\n");
-	showFacts();
+	const shown = isGrowth ? seriesNotes() : notes;
+	byId("notice").hidden = !shown.length;
+	byId("notice").textContent = shown.join("\n");
 }
 
-function showLegend() {
-	const swatch = (color, text) => make("span", {}, Object.assign(make("i"), { style: "background:" + color }), text);
-	if (profile.isComparison) {
-		const steps = [-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1].map((change) => colors.ofChange(change));
-		const scale = make("span", { className: "scale" }, "\u2212 less", Object.assign(make("i"), { style: "background:linear-gradient(to right," + steps + ")" }), "more +");
-		byId("legend").replaceChildren(scale, make("span", { textContent: "pale: may be chance \u00b7 width: the new profile" }));
-		return;
-	}
-	const groups = Array.from(colors.groups.keys()).slice(0, MODULE_HUES.length);
-	byId("legend").replaceChildren(...groups.map((group) => swatch(colors.ofGroup(group, 0), group)));
+function showHead() {
+	const { meta } = profile, of = meta.title || meta.command ? meta : meta.series || meta;
+	const from = [of.pid ? "pid " + of.pid : "", of.host ? "on " + of.host : ""].filter((part) => part).join(" ");
+	const isGrowth = state.tab === "growth" && meta.series, title = of.title || (of.command || (meta.isGrowth ? "Heap growth" : "Heap profile")).split(" ")[0].split("/").pop();
+	document.title = title + (profile.isComparison ? ", compared" : meta.isGrowth ? ", growth" : "") + " \u2013 heapinject";
+	byId("what").textContent = profile.isComparison ? "heap profiles, compared" : meta.isGrowth ? "heap growth" : "heap profile";
+	byId("title").replaceChildren(title, ...(from ? [make("span", { textContent: from })] : []));
+	byId("command").textContent = byId("command").title = of.command;
+	const facts = isGrowth ? seriesFacts() : profileFacts();
+	byId("facts").replaceChildren(...facts.map(([what, said]) => make("div", {}, make("dt", { textContent: what }), make("dd", { textContent: said }))));
+	showSum();
+	showNotice();
 }
 
 function setTheme(isDark) {
 	document.documentElement.dataset.theme = isDark ? "dark" : "light";
 	byId("theme").setAttribute("aria-pressed", String(isDark));
 	colors.setDark(isDark);
+	if (!graph.bands.length)
+		return; // nothing is drawn yet
 	showLegend();
 	graph.draw();
+	if (["calls", "growth"].includes(state.tab))
+		showTab();
 }
 
 function makeTypes() {
-	for (const type of [3, 2, 1, 0]) {
-		const isNothing = !profile.tree.now[type][0] && !profile.tree.old[type][0];
-		const input = make("input", { type: "radio", name: "type", value: String(type), checked: type === state.type, disabled: isNothing && type !== state.type });
-		byId("types").append(make("label", {}, input, make("span", { textContent: typeName(profile.types[type]) })));
-	}
+	byId("types").replaceChildren(make("legend", { textContent: "Sample type" }), ...[3, 2, 1, 0].map((type) => {
+		const isNothing = (!profile.tree.now[type][0] && !profile.tree.old[type][0]) || (state.range && profile.types[type].kind !== "inuse");
+		const input = make("input", { type: "radio", name: "type", value: String(type), checked: type === state.type, disabled: Boolean(isNothing) && type !== state.type });
+		return make("label", {}, input, make("span", { textContent: typeName(profile.types[type]) }));
+	}));
 }
 
-// ---- events ----
+// ---- all of it ----
 
 function showAll() {
-	showSum();
+	showHead();
 	showGraph();
 	showMatches();
+	if (!["flame", "callers", "table"].includes(state.tab))
+		showTab();
+	writeFragment();
 }
+
+// ---- keys ----
 
 // Which node the arrow leads to, as things are drawn.
 function neighbour(key) {
@@ -315,7 +318,7 @@ function moveFocus(key) {
 	const next = neighbour(key);
 	if (!next)
 		return;
-	const window = graph.window, { layout, node } = next;
+	const { window } = graph, { layout, node } = next;
 	if (layout.x[node] >= window.to || layout.x[node] + layout.width[node] <= window.from)
 		goTo({ zoom: profile.tree.parent[node], around: null });
 	focusOn(layout, node, true);
@@ -340,19 +343,25 @@ function goHome() {
 	graph.scrollToRoot();
 }
 
+function isField(element) {
+	return ["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName) && !["checkbox", "radio", "range"].includes(element.type);
+}
+
 function pressed(event) {
-	const isTyping = event.target === byId("search");
-	if (event.ctrlKey || event.metaKey || event.altKey)
+	const isSearching = event.target === byId("search"), isTyping = isField(event.target);
+	if (event.ctrlKey || event.metaKey || event.altKey || (isTyping && !isSearching))
 		return;
-	if (event.key === "Escape" && isTyping) {
+	if (event.key === "Escape" && isSearching) {
 		byId("search").value = "";
 		search("");
 		graph.item.focus();
-	} else if (event.key === "Escape")
+	} else if (event.key === "Escape" && byId("save").open)
+		byId("save").open = false;
+	else if (event.key === "Escape")
 		goBack();
 	else if (event.key === "/" && !isTyping)
 		byId("search").select();
-	else if (event.key === "Enter" && isTyping)
+	else if (event.key === "Enter" && isSearching)
 		graph.item.focus();
 	else if (byId("graph").contains(event.target) && graphKeys[event.key])
 		graphKeys[event.key]();
@@ -361,39 +370,107 @@ function pressed(event) {
 	event.preventDefault();
 }
 
+// ---- events ----
+
+// A function of the box in focus becomes a filter.
+function filterFocused(field) {
+	const { layout, node } = graph.focused, functionIndex = layout.tree.functionOf[node];
+	if (functionIndex >= 0)
+		setFilter(field, "^" + escapePattern(profile.nameOf(functionIndex)) + "$");
+}
+
+function listenToGraph() {
+	const changes = {
+		shapes: (target) => { state.isFlame = target.value === "flame"; },
+		orders: (target) => { state.byName = target.value === "name"; },
+		vanished: (target) => { state.withVanished = target.checked; },
+	};
+	for (const [id, change] of Object.entries(changes))
+		byId(id).addEventListener("change", (event) => {
+			change(event.target);
+			showGraph();
+			writeFragment();
+		});
+	byId("color").addEventListener("change", (event) => {
+		state.color = event.target.value;
+		showColors();
+		graph.draw();
+		writeFragment();
+	});
+	byId("around").addEventListener("change", (event) => goTo({ zoom: 0, around: Number(event.target.value) }));
+	const buttons = { zoom: () => chosen(graph.focused.layout, graph.focused.node), sandwich, back: goBack, home: goHome, "focus-on": () => filterFocused("focus"), "hide-it": () => filterFocused("hide") };
+	for (const [id, act] of Object.entries(buttons))
+		byId(id).addEventListener("click", act);
+	byId("show-source").addEventListener("click", () => {
+		const { layout, node } = graph.focused;
+		state.source = profile.nameOf(layout.tree.functionOf[node]);
+		selectTab("source", true);
+	});
+	byId("source-function").addEventListener("change", (event) => {
+		state.source = event.target.value;
+		showSource();
+		writeFragment();
+	});
+}
+
+// On paper the graph and the table, as they are about the whole.
+function listenToPrinter() {
+	addEventListener("beforeprint", () => {
+		byId("panel-graph").hidden = byId("panel-table").hidden = false;
+		graph.arrange();
+		table.show(state.type, graph.matches);
+	});
+	addEventListener("afterprint", () => selectTab(state.tab, false));
+}
+
 function listen() {
 	document.addEventListener("keydown", pressed);
 	byId("types").addEventListener("change", (event) => {
 		state.type = Number(event.target.value);
 		showAll();
 	});
-	byId("shapes").addEventListener("change", (event) => {
-		state.isFlame = event.target.value === "flame";
-		showGraph();
-	});
-	byId("orders").addEventListener("change", (event) => {
-		state.byName = event.target.value === "name";
-		showGraph();
-	});
-	byId("vanished").addEventListener("change", (event) => {
-		state.withVanished = event.target.checked;
-		showGraph();
-	});
 	byId("search").addEventListener("input", (event) => search(event.target.value));
 	byId("theme").addEventListener("click", () => setTheme(!colors.isDark));
-	byId("zoom").addEventListener("click", () => chosen(graph.focused.layout, graph.focused.node));
-	byId("sandwich").addEventListener("click", sandwich);
-	byId("back").addEventListener("click", goBack);
-	byId("home").addEventListener("click", goHome);
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => setTheme(event.matches));
+	addEventListener("hashchange", () => {
+		if (location.hash !== writtenFragment)
+			openFragment();
+	});
+	let width = innerWidth;
+	addEventListener("resize", () => {
+		if (width !== innerWidth && ["calls", "growth"].includes(state.tab))
+			showTab();
+		width = innerWidth;
+	});
+	listenToGraph();
+	listenToAges();
+	listenToCalls();
+	listenToSave();
+	listenToPrinter();
 }
 
-showHeader();
-makeTypes();
-document.querySelector("[name=shape][value=flame]").checked = true;
-document.querySelector("[name=order][value=weight]").checked = true;
-byId("vanished-switch").hidden = !profile.isComparison;
+// ---- the start ----
+
+// What the address says, or what this page is about.
+function openFragment() {
+	readFragment(location.hash);
+	profile.select(filterOf());
+	table.setColumns();
+	showColors();
+	showControls();
+	openFilters(Boolean(state.focus || state.ignore || state.hide || state.snapshot >= 0 || state.against >= 0));
+	selectTab(state.tab, false);
+	if (state.search)
+		search(state.search);
+	showAll();
+	if (state.tab === "table" || state.tab === "flame" || state.tab === "callers")
+		showTab();
+}
+
+atFirst.tab = profile.meta.isGrowth ? "growth" : answer ? "answer" : "flame";
+makeTabs();
+makeFilters();
 byId("back").disabled = true;
-setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
 listen();
-showAll();
+setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+openFragment();

@@ -4,38 +4,39 @@
 
 const ROWS_AT_FIRST = 100;
 
-function make(tag, properties, ...children) {
-	const element = Object.assign(document.createElement(tag), properties);
-	element.append(...children);
-	return element;
-}
-
 class FunctionTable {
 	// choose(functionIndex): the user wants to see it
 	constructor(host, profile, choose) {
 		Object.assign(this, { host, profile, choose });
-		this.sortKey = "self";
-		this.isDescending = true;
 		this.shown = ROWS_AT_FIRST;
 		this.wanted = null;
-		this.columns = [
-			{ key: "name", label: "Function", isText: true, of: (row) => this.profile.nameOf(row.functionIndex) },
-			{ key: "module", label: "Module", isText: true, of: (row) => this.profile.moduleOf(row.functionIndex) },
-			{ key: "self", label: "Self", of: (row) => row.self.now },
-			{ key: "total", label: "Total", of: (row) => row.total.now },
-		];
-		if (profile.isComparison) {
-			this.sortKey = "change";
-			this.columns.push({ key: "change", label: "Change of total", of: (row) => row.total.now - row.total.old });
-		}
-		this.headings = this.columns.map((column) => this.makeHeading(column));
-		host.querySelector("thead tr").append(...this.headings, ...(profile.isExact ? [] : [this.intervalHeading()]));
+		this.setColumns();
 		this.body = host.querySelector("tbody");
 		this.more = host.querySelector(".more");
 		this.more.addEventListener("click", () => {
 			this.shown = Infinity;
 			this.draw();
 		});
+	}
+
+	// Again, if what was one profile has become a comparison.
+	setColumns() {
+		const { profile } = this;
+		this.columns = [
+			{ key: "name", label: "Function", isText: true, of: (row) => this.profile.nameOf(row.functionIndex) },
+			{ key: "place", label: "File", isText: true, of: (row) => this.profile.fileOf(row.functionIndex) },
+			{ key: "module", label: "Module", isText: true, of: (row) => this.profile.moduleOf(row.functionIndex) },
+			{ key: "self", label: "Self", of: (row) => row.self.now },
+			{ key: "total", label: "Total", of: (row) => row.total.now },
+		];
+		this.sortKey = profile.isComparison ? "change" : "self";
+		this.isDescending = true;
+		this.type = undefined;
+		if (profile.isComparison) {
+			this.columns.push({ key: "change", label: "Change of total", of: (row) => row.total.now - row.total.old });
+		}
+		this.headings = this.columns.map((column) => this.makeHeading(column));
+		this.host.querySelector("thead tr").replaceChildren(...this.headings, ...(profile.isExact ? [] : [this.intervalHeading()]));
 	}
 
 	intervalHeading() {
@@ -88,7 +89,8 @@ class FunctionTable {
 		const file = this.profile.fileOf(row.functionIndex);
 		const cells = [
 			make("th", { scope: "row" }, row.functionIndex < 0 ? name : this.makeLink(row.functionIndex, name, file)),
-			make("td", { textContent: this.profile.moduleOf(row.functionIndex) }),
+			make("td", { className: "place", textContent: file.split("/").pop(), title: file }),
+			make("td", { className: "place", textContent: this.profile.moduleOf(row.functionIndex) }),
 			this.makeFigure(row.self, kind, whole),
 			this.makeFigure(row.total, kind, whole),
 		];

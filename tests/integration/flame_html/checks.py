@@ -59,7 +59,8 @@ class Session:
         return [(stack.split(";"), int(value)) for stack, value in lines]
 
     def shown(self, browser, name, *arguments, **wishes):
-        return browser.open(self.view(name, *arguments), **wishes)
+        address = self.view(name, *arguments)
+        return browser.open(address + "#tab=flame" * name.endswith(".html"), **wishes)
 
 
 def check_quiet(page):
@@ -150,13 +151,14 @@ def check_totals(page, session):
 
 def check_table(page, session):
     """The same figures as in the graph, and as in the report: with intervals."""
+    click_element(page, "#tab-table")
     if page.evaluate("!document.querySelector('.more').hidden"):
         click_element(page, ".more")
     rows = page.evaluate(
-        "Array.from(document.querySelectorAll('tbody tr'), (row) => "
+        "Array.from(document.querySelectorAll('#functions tbody tr'), (row) => "
         "({ name: row.cells[0].textContent,\n"
-        "        self: Number(row.cells[2].dataset.value), total: "
-        "Number(row.cells[3].dataset.value), interval: row.cells[4].textContent }))"
+        "        self: Number(row.cells[3].dataset.value), total: "
+        "Number(row.cells[4].dataset.value), interval: row.cells[5].textContent }))"
     )
     check(
         sum(row["self"] for row in rows) == page.evaluate("profile.tree.now[state.type][0]"),
@@ -196,20 +198,21 @@ def check_table(page, session):
         compared,
     )
     check(
-        page.evaluate("document.querySelector('th[aria-sort=descending]').textContent") == "Self",
+        page.evaluate("document.querySelector('#functions th[aria-sort=descending]').textContent")
+        == "Self",
         "not sorted by self",
     )
     check(
         [row["self"] for row in rows] == sorted((row["self"] for row in rows), reverse=True),
         "not sorted",
     )
-    click_element(page, "thead th:nth-child(1) button")
+    click_element(page, "#functions thead th:nth-child(1) button")
     names = page.evaluate(
-        "Array.from(document.querySelectorAll('tbody th'), (cell) => cell.textContent)"
+        "Array.from(document.querySelectorAll('#functions tbody th'), (cell) => cell.textContent)"
     )
     check(
         names == sorted(names)
-        and page.evaluate("document.querySelector('thead th').ariaSort") == "ascending",
+        and page.evaluate("document.querySelector('#functions thead th').ariaSort") == "ascending",
         "not sorted by name:",
         names,
     )
@@ -242,7 +245,7 @@ def check_search(page, session):
     shown = page.evaluate("document.getElementById('matched').textContent")
     check(abs(float(shown.split("%")[0]) - 100 * wanted) <= 0.051, shown, "is not", wanted)
     check(
-        page.evaluate("document.querySelectorAll('tbody tr').length") == 2,
+        page.evaluate("document.querySelectorAll('#functions tbody tr').length") == 2,
         "the table shows others, too",
     )
     # What lies below a match counts once.
@@ -410,28 +413,37 @@ def check_themes(page, session, browser):
     check_quiet(other)
 
 
-def check_names(page):
-    """What a screen reader is told."""
-    nodes = [
-        node
-        for node in page.send("Accessibility.getFullAXTree")["nodes"]
-        if not node.get("ignored")
-    ]
+def names_by_role(page):
+    """What a screen reader is told of the tab that is open."""
     found = {}
-    for node in nodes:
-        found.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
+    for node in page.send("Accessibility.getFullAXTree")["nodes"]:
+        if not node.get("ignored"):
+            name = node.get("name", {}).get("value", "")
+            found.setdefault(node["role"]["value"], []).append(name)
+    return found
+
+
+def check_names(page):
+    click_element(page, "#tab-table")
+    table = names_by_role(page)
+    click_element(page, "#tab-flame")
+    found = names_by_role(page)
+    for role in ("table", "columnheader", "rowheader"):
+        check(table.get(role), f"nothing has the role {role}:", sorted(table))
     for role in (
-        "tree", "treeitem", "table", "columnheader", "rowheader", "searchbox", "radio", "toolbar",
-        "status", "button", "group",
+        "tree", "treeitem", "searchbox", "radio", "toolbar", "status", "button", "group", "tab",
+        "tablist", "tabpanel", "combobox",
     ):
         check(found.get(role), f"nothing has the role {role}:", sorted(found))
     for role in (
-        "tree", "treeitem", "table", "columnheader", "searchbox", "radio", "button", "toolbar",
+        "tree", "treeitem", "searchbox", "radio", "button", "toolbar", "tab", "tablist", "tabpanel",
+        "combobox",
     ):
         check(all(found[role]), f"a {role} without a name:", found[role])
+    check(all(table["table"] + table["columnheader"]), "a table or a column without a name:", table)
     check(
         "Flame graph" in found["tree"][0]
-        and "Functions" in found["table"]
+        and "Functions" in table["table"]
         and found["treeitem"][0].startswith("all, "),
         found["treeitem"],
     )
@@ -452,7 +464,7 @@ def check_hostile(session, browser):
         "it has become an element",
     )
     check(
-        name in page.evaluate("document.querySelector('tbody').textContent"),
+        name in page.evaluate("document.querySelector('#functions tbody').textContent"),
         "its name is not shown",
     )
     check_quiet(page)

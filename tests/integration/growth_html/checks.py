@@ -278,7 +278,8 @@ def check_lines(page, session):
         parts,
     )
     labels = page.evaluate(
-        "Array.from(document.querySelectorAll('.chart text.label'), (label) => label.textContent)"
+        "Array.from(document.querySelectorAll('#plot .chart text.label'), "
+        "(label) => label.textContent)"
     )
     check(
         [label.split(" ")[0] for label in sorted(labels)] == ["Total", "leak"],
@@ -338,8 +339,8 @@ def moment(page):
 
 def check_cursor(page, session):
     count = len(session.files)
-    page.evaluate("byId('theme').focus(); scrollTo(0, 0)")
-    for _ in range(5):
+    page.evaluate("byId('tab-growth').focus(); scrollTo(0, 0)")
+    for _ in range(15):
         page.press("Tab")
         if page.evaluate("document.activeElement.id") == "cursor":
             break
@@ -369,7 +370,7 @@ def check_cursor(page, session):
     page.move(x, y)
     page.settle()
     check(
-        moment(page)[0] == 5 and "snapshot 5 of" in page.evaluate("byId('detail').textContent"),
+        moment(page)[0] == 5 and "snapshot 5 of" in page.evaluate("byId('moment').textContent"),
         "the pointer leads to",
         moment(page),
     )
@@ -570,7 +571,7 @@ def check_ways(session):
     """All ways to ask for it lead to the same page, and to no other."""
     page = session.report("--growth", "--html", *session.files)
     check(
-        "<title>heapinject</title>" in page and 'id="growth"' in page,
+        "<title>heapinject</title>" in page and '"isGrowth":true' in page,
         "--growth --html gives",
         page[:80],
     )

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growth_page_test.c - the page of growth as a file: its data, its size, and names that would break
- * it. What it does in a browser is for tests/integration/growth_html.
+ * html_series_test.c - the page of growth as a file: its series, its size, and names that would
+ * break it. What it does in a browser is for tests/integration/growth_html.
  */
 #include "unit.h"
 
 #include "pictures.h"
 
-#define READ_PAGE PICTURE_READ_PAGE("growth")
+#define READ_PAGE PICTURE_READ_PAGE("profile") "data = data[\"series\"]\n"
 
 /* A snapshot of a stack that grows by 10 blocks, one that stays, and one that comes late. */
 static struct profile snapshot(unsigned number)

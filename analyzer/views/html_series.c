@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * growth_page.c - see growth_page.h. The page itself is html/growth.html; its script is
- * html/growth.js.
- */
-#include "growth_page.h"
+/* html_series.c - see html_series.h. */
+#include "html_series.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,12 +9,9 @@
 #include <string.h>
 
 #include "caveats.h"
-#include "html_page.h"
 #include "html_write.h"
-#include "printable.h"
 #include "text_out.h"
 
-#define FILE_MAX 1000000u
 #define ATTEMPTS 8
 #define POINTS_MAX 240u /* of a line in the chart: more cannot be distinguished */
 #define CALLS_MAX 32u
@@ -38,26 +32,6 @@ static size_t snapshot_at(const struct page *page, size_t point)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_printable(const char *key, const char *text, FILE *out)
-{
-	char *clean = strdup(text ? text : "");
-
-	fprintf(out, "\"%s\":", key);
-	if (clean)
-		printable(clean);
-	html_write_text(clean ? clean : "", out);
-	fputs(",\n", out);
-	free(clean);
-}
-
-static void write_number(const char *key, double value, FILE *out)
-{
-	if (isfinite(value))
-		fprintf(out, "\"%s\":%.6g,", key, value);
-	else
-		fprintf(out, "\"%s\":null,", key);
-}
-
 static bool is_unsure(const struct page *page)
 {
 	return caveats_withhold_verdicts(page->growth->series->caveats);
@@ -65,11 +39,11 @@ static bool is_unsure(const struct page *page)
 
 static void write_slope(const struct page *page, const struct slope *slope, double unit)
 {
-	write_number("slope", slope->value, page->out);
-	write_number("low", is_unsure(page) ? INFINITY : slope->low, page->out);
-	write_number("high", is_unsure(page) ? INFINITY : slope->high, page->out);
-	write_number("level", slope->level, page->out);
-	write_number("unit", unit, page->out);
+	html_write_number("slope", slope->value, page->out);
+	html_write_number("low", is_unsure(page) ? INFINITY : slope->low, page->out);
+	html_write_number("high", is_unsure(page) ? INFINITY : slope->high, page->out);
+	html_write_number("level", slope->level, page->out);
+	html_write_number("unit", unit, page->out);
 	fprintf(page->out, "\"verdict\":\"%s\",\n", growth_verdict(page->growth, slope));
 }
 
@@ -185,9 +159,9 @@ static void write_meta(const struct page *page)
 		   is_bytes = page->type == ALLOC_SPACE || page->type == INUSE_SPACE;
 	FILE *out = page->out;
 
-	write_printable("title", series->comm, out);
-	write_printable("host", series->host, out);
-	write_printable("command", series->cmdline, out);
+	html_write_printable("title", series->comm, out);
+	html_write_printable("host", series->host, out);
+	html_write_printable("command", series->cmdline, out);
 	fprintf(out, "\"pid\":%" PRIu32 ",\"kind\":{\"kind\":\"%s\",\"isBytes\":%s},\n",
 		series_is_one_session(series) ? first->pid : 0, is_inuse ? "inuse" : "alloc",
 		is_bytes ? "true" : "false");
@@ -208,7 +182,7 @@ static void write_meta(const struct page *page)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Returns the page's data as JSON. The caller frees it. NULL = out of memory. */
+/* Returns the series as JSON. The caller frees it. NULL = out of memory. */
 static char *data_of(struct page *page, size_t stacks, size_t *out_size)
 {
 	char *text = NULL;
@@ -216,7 +190,7 @@ static char *data_of(struct page *page, size_t stacks, size_t *out_size)
 	page->out = open_memstream(&text, out_size);
 	if (!page->out)
 		return NULL;
-	fputs("{\"version\":1,\n", page->out);
+	fputc('{', page->out);
 	write_meta(page);
 	write_total(page);
 	write_stacks(page, stacks);
@@ -227,29 +201,21 @@ static char *data_of(struct page *page, size_t stacks, size_t *out_size)
 	return text;
 }
 
-int growth_page_write(const struct profile_meta *all, const struct growth *growth,
-		      enum sample_type type, size_t wanted, FILE *out)
+char *html_series_json(const struct profile_meta *all, const struct growth *growth,
+		       const struct html_series_options *options)
 {
-	const size_t room = FILE_MAX - (size_t)(hi_html_growth_page_end - hi_html_growth_page) -
-			    (size_t)(hi_html_growth_style_end - hi_html_growth_style) -
-			    (size_t)(hi_html_growth_script_end - hi_html_growth_script);
-	const size_t snapshots = growth->series->snapshot_count;
+	const size_t snapshots = growth->series->snapshot_count, wanted = options->stacks;
 	struct page page = {.all = all,
 			    .growth = growth,
-			    .type = type,
+			    .type = options->type,
 			    .points = snapshots < POINTS_MAX ? snapshots : POINTS_MAX};
 	size_t stacks = wanted < growth->closer ? wanted : growth->closer, size;
 	char *data = data_of(&page, stacks, &size);
 
-	for (int i = 0; data && size > room && i < ATTEMPTS; i++) {
-		stacks = (size_t)((double)stacks * (double)room / (double)size * 0.97);
+	for (int i = 0; data && size > options->room && i < ATTEMPTS; i++) {
+		stacks = (size_t)((double)stacks * (double)options->room / (double)size * 0.97);
 		free(data);
 		data = data_of(&page, stacks, &size);
 	}
-	if (!data)
-		return -ENOMEM;
-	html_write_page(hi_html_growth_page, hi_html_growth_style, data, hi_html_growth_script,
-			out);
-	free(data);
-	return 0;
+	return data;
 }

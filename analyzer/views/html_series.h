@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growth_page.h - `--growth` as one HTML file that needs no network: a chart of the total and of
- * some stacks over time, and a table of stacks.
+ * html_series.h - the total and some stacks over several snapshots, as part of the page's data
+ * (html_data.h): what `--growth` shows, and html/growth.js draws.
  *
- * The page's data are one JSON object, which html/growth.js reads. Texts are written by
- * html_write.h.
+ * The object has:
  *
  *     title, host, command, pid        of the first snapshot; pid 0: unknown, or there are several
  *     kind                             what is counted: kind ("alloc", "inuse"), isBytes
@@ -24,20 +23,25 @@
  *                                      square root of estimate.variance (absent where all values
  *                                      are exact)
  */
-#ifndef HI_GROWTH_PAGE_H
-#define HI_GROWTH_PAGE_H
+#ifndef HI_HTML_SERIES_H
+#define HI_HTML_SERIES_H
 
-#include <stdio.h>
+#include <stddef.h>
 
 #include "growth.h"
 
-#define GROWTH_PAGE_STACKS 100u /* default number of stacks in the table */
+#define HTML_SERIES_STACKS 100u /* default number of stacks in the table */
 
+struct html_series_options {
+	enum sample_type type; /* that the series was given */
+	size_t stacks;         /* at most so many, of those that have a slope */
+	size_t room;           /* bytes; fewer stacks are written if they do not fit */
+};
 /*
- * Writes the page with as many of the first `wanted` stacks as fit into a file of a megabyte. all:
- * has the caveats of all snapshots. Returns 0 or -ENOMEM. It does not check `out` for write errors.
+ * all: has the caveats of all snapshots. Returns JSON, which the caller frees. NULL = out of
+ * memory.
  */
-int growth_page_write(const struct profile_meta *all, const struct growth *growth,
-		      enum sample_type type, size_t wanted, FILE *out);
+char *html_series_json(const struct profile_meta *all, const struct growth *growth,
+		       const struct html_series_options *options);
 
 #endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// answer.js - the tab of the answer: what grows, how fast, how certain that is, and how old it is.
+"use strict";
+
+const answer = profile.meta.answer;
+
+function formatPerSecond(bytes) {
+	return (bytes > 0 ? "+" : "") + formatBytes(bytes) + "/s";
+}
+
+// A function's name as a button that leads to its callers and callees.
+function functionLink(functionIndex) {
+	const named = profile.nameOf(functionIndex);
+	return functionIndex < 0 ? make("span", { textContent: named }) : make("button", { type: "button", className: "link", textContent: named, onclick: () => showAround(functionIndex) });
+}
+
+// The mean age of what the function holds itself.
+function ageOf(functionIndex) {
+	let bytes = 0, moments = 0;
+	ages.node.forEach((node, i) => {
+		if (profile.meta.nodes.function[node] !== functionIndex || ages.slice[i] === ages.unknown)
+			return;
+		bytes += ages.bytes[i];
+		moments += ages.bytes[i] * (ages.slice[i] + 0.5) * ages.width;
+	});
+	return bytes > 0 ? formatTime(Math.max(0, profile.meta.duration - moments / bytes)) : "";
+}
+
+function makeAnswerRow(row, i) {
+	const functionIndex = profile.name.indexOf(row.function), { slope } = row, isDecided = slope.low <= slope.high && slope.value !== 0;
+	const place = row.file ? row.file.split("/").pop() + (row.line ? ":" + row.line : "") : "";
+	const stack = row.stack.length ? [make("details", {}, make("summary", { textContent: "Stack" }), make("ol", {}, ...row.stack.map((call) => make("li", { textContent: call }))))] : [];
+	return make("tr", {},
+		make("td", { className: "verdict " + row.verdict.split(" ").pop(), textContent: row.verdict }),
+		make("th", { scope: "row" }, functionLink(functionIndex >= 0 ? functionIndex : OTHER), make("span", { className: "quiet-text", textContent: " " + place }), ...stack),
+		make("td", { className: "number slope", textContent: isDecided ? formatPerSecond(slope.value) : "" }),
+		make("td", { className: "number", textContent: isDecided ? formatPerSecond(slope.low) + " \u2026 " + formatPerSecond(slope.high) : "" }),
+		make("td", { className: "number last", textContent: formatBytes(row.live_bytes) }),
+		make("td", { className: "number", textContent: ageOf(functionIndex) }),
+		make("td", { className: "spark" }, makeSpark(answer.bars[i].map((_, at) => at), answer.bars[i])));
+}
+
+function showAnswer() {
+	const [first, ...rest] = answer.lines, columns = [["Verdict"], ["Function"], ["Slope", "number"], ["95% interval of the slope", "number"], ["Held", "number"], ["Mean age", "number"], ["Over the window"]];
+	byId("answer-title").textContent = first || answer.verdict;
+	byId("answer-words").replaceChildren(...rest.map((line) => make("p", { textContent: line })));
+	byId("answer-rows").querySelector("thead tr").replaceChildren(...columns.map(([named, className]) => make("th", { scope: "col", className: className || "", textContent: named })));
+	byId("answer-rows").querySelector("tbody").replaceChildren(...answer.rows.map(makeAnswerRow));
+	byId("answer-rows").hidden = !answer.rows.length;
+	byId("answer-next").textContent = "A function's name leads to its callers and callees. What leaks faster than " + formatBytes(answer.detectable_bytes_per_second) + "/s would have been seen.";
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// modules.js - the tab of modules, files and threads: sums over what belongs together.
+"use strict";
+
+const GROUP_ROWS = 40;
+
+function makeGroupTable(title, rows, cellOf) {
+	const type = kind(), whole = profile.tree.now[state.type][0];
+	const figure = (value) => {
+		const cell = make("td", { className: "number figure" }, formatValue(value, type) + " ", make("span", { className: "share", textContent: formatShare(value, whole) }));
+		cell.style.setProperty("--part", whole > 0 ? value / whole : 0);
+		return cell;
+	};
+	const columns = rows.length && rows[0].total === undefined ? ["In this view"] : ["Self", "Total"];
+	const head = make("tr", {}, make("th", { scope: "col", textContent: title.replace(/s$/, "") }), ...columns.map((named) => make("th", { scope: "col", className: "number", textContent: named })));
+	const body = rows.slice(0, GROUP_ROWS).map((row) => make("tr", {}, make("th", { scope: "row" }, cellOf(row)), figure(row.self), ...(row.total === undefined ? [] : [figure(row.total)])));
+	const list = make("table", { className: "group" }, make("thead", {}, head), make("tbody", {}, ...body));
+	list.setAttribute("aria-label", title);
+	const counted = rows.length > GROUP_ROWS ? [make("p", { className: "counted", textContent: GROUP_ROWS + " of " + formatCount(rows.length) })] : [];
+	return [make("div", { className: "heading" }, make("h2", { textContent: title }), ...counted), make("div", { className: "scroll" }, list)];
+}
+
+// A name that narrows all views down to it.
+function filterLink(named, field, value) {
+	return make("button", { type: "button", className: "link", textContent: named, title: "Show only this in all views", onclick: () => setFilter(field, value) });
+}
+
+function escapePattern(words) {
+	return words.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function groupRows(groupOf) {
+	return profile.rowsBy(groupOf, state.type).map((row) => ({ group: row.group, self: row.self.now, total: row.total.now })).sort((a, b) => b.self - a.self || b.total - a.total);
+}
+
+function threadRows() {
+	const { threads } = profile.meta, values = [threads.allocObjects, threads.allocSpace, threads.inuseObjects, threads.inuseSpace][state.type];
+	const sums = threads.names.map(() => 0);
+	threads.node.forEach((node, i) => {
+		if (profile.tree.isIn(node))
+			sums[threads.thread[i]] += values[i];
+	});
+	return sums.map((self, thread) => ({ thread, self })).filter((row) => row.self > 0).sort((a, b) => b.self - a.self);
+}
+
+function threadName(thread) {
+	const { name, tid } = profile.meta.threads.names[thread];
+	return tid || name ? (name || "thread") + (tid ? " (" + tid + ")" : "") : "others";
+}
+
+function showModules() {
+	const unknown = "(unknown)";
+	const byName = (row) => row.group === unknown ? unknown : filterLink(row.group, "focus", "^" + escapePattern(row.group) + "$");
+	byId("modules-body").replaceChildren(
+		...(profile.meta.threads ? makeGroupTable("Threads", threadRows(), (row) => filterLink(threadName(row.thread), "thread", row.thread)) : []),
+		...makeGroupTable("Modules", groupRows((functionIndex) => profile.moduleOf(functionIndex) || unknown), byName),
+		...makeGroupTable("Files", groupRows((functionIndex) => profile.fileOf(functionIndex) || unknown), byName));
+}

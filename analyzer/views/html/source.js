@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// source.js - the tab of source and machine code, of those functions whose files were at hand when the page was written.
+"use strict";
+
+const { sources, code } = profile.meta;
+
+// "main in /usr/bin/x at 0x12e5", as the view of machine code heads it.
+function codeName(entry) {
+	return entry.function.replace(/ in [^ ]*( at 0x[0-9a-f]+)?$/, "");
+}
+
+function hasSource(named) {
+	return sources.some((entry) => entry.function === named) || code.some((entry) => codeName(entry) === named);
+}
+
+function sourceNames() {
+	return Array.from(new Set([...sources.map((entry) => entry.function), ...code.map(codeName)]));
+}
+
+function makeSourceLine([lineNumber, words, flat, cum], most) {
+	const type = profile.types[profile.meta.type], figure = (value) => make("td", { className: "number", textContent: value ? formatValue(value, type) : "" });
+	const row = make("tr", { className: cum ? "hot" : "" }, figure(flat), figure(cum), make("td", { className: "number line", textContent: String(lineNumber) }), make("td", { className: "code", textContent: words }));
+	row.style.setProperty("--part", most > 0 ? cum / most : 0);
+	return row;
+}
+
+function gapRow() {
+	return make("tr", { className: "gap" }, make("td", {}), make("td", {}), make("td", { className: "number line", textContent: "\u22ef" }), make("td", {}));
+}
+
+function makeSource(entry) {
+	const most = Math.max(0, ...entry.lines.map((line) => line[3])), rows = [];
+	entry.lines.forEach((line, i) => {
+		if (i && line[0] !== entry.lines[i - 1][0] + 1)
+			rows.push(gapRow());
+		rows.push(makeSourceLine(line, most));
+	});
+	const head = make("tr", {}, ...["Self", "Total", "Line", "Source"].map((named, i) => make("th", { scope: "col", className: i < 3 ? "number" : "", textContent: named })));
+	const list = make("table", { className: "source" }, make("thead", {}, head), make("tbody", {}, ...rows));
+	list.setAttribute("aria-label", "Source of " + entry.function);
+	return [make("h3", { textContent: entry.file }), ...(entry.note ? [make("p", { className: "quiet-text", textContent: entry.note })] : []), make("div", { className: "scroll" }, list)];
+}
+
+function makeCode(entry) {
+	const words = make("pre", { className: "machine", textContent: entry.lines.slice(1).join("\n"), tabIndex: 0 });
+	words.setAttribute("role", "region");
+	words.setAttribute("aria-label", "Machine code of " + codeName(entry));
+	return [make("h3", { textContent: "Machine code: " + entry.function.slice(codeName(entry).length + 4) }), words];
+}
+
+function showSource() {
+	const names = sourceNames(), named = names.includes(state.source) ? state.source : names[0];
+	byId("source-function").replaceChildren(...names.map((option) => make("option", { textContent: option, selected: option === named })));
+	byId("source-title").textContent = "Source";
+	byId("source-body").replaceChildren(make("p", { className: "quiet-text", textContent: typeName(profile.types[profile.meta.type]) + ", of the whole profile." }),
+		...sources.filter((entry) => entry.function === named).flatMap(makeSource), ...code.filter((entry) => codeName(entry) === named).flatMap(makeCode));
+}
