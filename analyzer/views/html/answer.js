@@ -14,16 +14,17 @@ function functionLink(functionIndex) {
 	return functionIndex < 0 ? make("span", { textContent: named }) : make("button", { type: "button", className: "link", textContent: named, onclick: () => showAround(functionIndex) });
 }
 
-// The mean age of what the function holds itself.
+// The mean age of what was allocated below the function.
 function ageOf(functionIndex) {
-	let bytes = 0, moments = 0;
-	ages.node.forEach((node, i) => {
-		if (profile.meta.nodes.function[node] !== functionIndex || ages.slice[i] === ages.unknown)
-			return;
-		bytes += ages.bytes[i];
-		moments += ages.bytes[i] * (ages.slice[i] + 0.5) * ages.width;
-	});
-	return bytes > 0 ? formatTime(Math.max(0, profile.meta.duration - moments / bytes)) : "";
+	let bytes = 0, births = 0;
+	for (const node of ages ? profile.topmost((candidate) => candidate === functionIndex) : []) {
+		const now = profile.tree.now[3][node];
+		if (now > 0 && !Number.isNaN(profile.birth[node])) {
+			bytes += now;
+			births += now * profile.birth[node];
+		}
+	}
+	return bytes > 0 ? formatTime(profile.meta.duration * (1 - births / bytes)) : "";
 }
 
 function makeAnswerRow(row, i) {
@@ -47,5 +48,5 @@ function showAnswer() {
 	byId("answer-rows").querySelector("thead tr").replaceChildren(...columns.map(([named, className]) => make("th", { scope: "col", className: className || "", textContent: named })));
 	byId("answer-rows").querySelector("tbody").replaceChildren(...answer.rows.map(makeAnswerRow));
 	byId("answer-rows").hidden = !answer.rows.length;
-	byId("answer-next").textContent = "A function's name leads to its callers and callees. What leaks faster than " + formatBytes(answer.detectable_bytes_per_second) + "/s would have been seen.";
+	byId("answer-next").textContent = "A function's name leads to its callers and callees.";
 }

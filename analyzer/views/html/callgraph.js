@@ -3,7 +3,7 @@
 // stand below their callers, layers are sorted so that few arrows cross.
 "use strict";
 
-const CALLS = { gapX: 26, gapY: 62, line: 16, padding: 9, sweeps: 12, edgeShare: 0.001, nodeShare: 0.002, bendWidth: 14 };
+const CALLS = { gapX: 26, gapY: 46, line: 16, padding: 9, sweeps: 12, edgeShare: 0.001, nodeShare: 0.002, bendWidth: 14 };
 
 // ---- what is in it ----
 
@@ -158,7 +158,7 @@ function fontSize(box, whole) {
 function boxLines(box, type) {
 	const named = profile.nameOf(box.functionIndex), short = named.length > 40 ? named.slice(0, 39) + "\u2026" : named, share = (figure) => formatValue(figure.now, kind()) + " (" + formatShare(figure.now, profile.tree.now[type][0]) + ")";
 	const change = profile.isComparison ? [formatSigned(box.total.now - box.total.old, kind()) + " " + formatChange(box.total)] : [];
-	return [short, box.self.now === box.total.now ? share(box.self) : share(box.self) + " of " + share(box.total), ...change];
+	return [short, box.self.now === box.total.now ? share(box.self) : (box.self.now ? share(box.self) : "0") + " of " + share(box.total), ...change];
 }
 
 function measure(box, type, whole) {
@@ -204,7 +204,7 @@ function drawEdge(edge, whole) {
 		makeSvg("text", { x: (at.x + before.x) / 2 + 6, y: (at.y + before.y) / 2 + 4, "font-size": 11 }, profile.isComparison ? formatSigned(edge.now - edge.old, kind()) : formatValue(edge.now, kind())));
 }
 
-const callsView = { x: 0, y: 0, scale: 1, box: null, moved: false };
+const callsView = { x: 0, y: 0, scale: 1, box: null, top: null, moved: false };
 
 function showCalls() {
 	const svg = byId("calls"), drawn = callGraphOf(state.type, state.calls);
@@ -224,7 +224,8 @@ function showCalls() {
 	const left = Math.min(...drawn.boxes.map((box) => box.x - box.width / 2)), right = Math.max(...drawn.boxes.map((box) => box.x + box.width / 2));
 	const bottom = Math.max(...drawn.boxes.map((box) => box.y + box.height / 2));
 	callsView.box = { left: left - 12, top: -12, width: right - left + 24, height: bottom + 24 };
-	fitCalls();
+	callsView.top = layers[0].reduce((best, box) => box.total.now > best.total.now ? box : best);
+	fitCalls(0.6);
 }
 
 // ---- pan and zoom ----
@@ -234,21 +235,22 @@ function placeCalls() {
 	svg.setAttribute("viewBox", [x, y, width / scale, height / scale].map((value) => value.toFixed(2)).join(" "));
 }
 
-// All of it, but not so small that nothing can be read, nor larger than life: then its top.
-function fitCalls() {
-	const { width, height } = byId("calls").getBoundingClientRect(), { box } = callsView;
+// All of it, not larger than life; or where that would be too small to read, the top with what calls most.
+function fitCalls(smallest) {
+	const { width, height } = byId("calls").getBoundingClientRect(), { box, top } = callsView;
 	if (!box || !width)
 		return;
-	callsView.scale = Math.min(1, Math.max(0.3, Math.min(width / box.width, height / box.height)));
-	callsView.x = box.left + box.width / 2 - width / callsView.scale / 2;
-	callsView.y = box.top + (box.height < height / callsView.scale ? (box.height - height / callsView.scale) / 2 : 0);
+	const scale = Math.max(smallest, Math.min(1, width / box.width, height / box.height)), isAll = box.width * scale <= width;
+	callsView.scale = scale;
+	callsView.x = (isAll ? box.left + box.width / 2 : top.x) - width / scale / 2;
+	callsView.y = box.top + (box.height < height / scale ? (box.height - height / scale) / 2 : 0);
 	placeCalls();
 }
 
 // About a point of the drawing's element, which stays where it is.
 function zoomCalls(factor, px, py) {
 	const { width, height } = byId("calls").getBoundingClientRect(), x = px === undefined ? width / 2 : px, y = py === undefined ? height / 2 : py, was = callsView.scale;
-	callsView.scale = Math.min(4, Math.max(0.1, was * factor));
+	callsView.scale = Math.min(4, Math.max(0.05, was * factor));
 	callsView.x += x / was - x / callsView.scale;
 	callsView.y += y / was - y / callsView.scale;
 	placeCalls();
@@ -269,7 +271,7 @@ function setCalls(count) {
 function listenToCalls() {
 	const svg = byId("calls"), keys = {
 		ArrowLeft: () => panCalls(60, 0), ArrowRight: () => panCalls(-60, 0), ArrowUp: () => panCalls(0, 60), ArrowDown: () => panCalls(0, -60),
-		"+": () => zoomCalls(1.25), "=": () => zoomCalls(1.25), "-": () => zoomCalls(0.8), 0: fitCalls, Home: fitCalls,
+		"+": () => zoomCalls(1.25), "=": () => zoomCalls(1.25), "-": () => zoomCalls(0.8), 0: () => fitCalls(0.05), Home: () => fitCalls(0.05),
 	};
 	let last = null;
 	svg.addEventListener("keydown", (event) => {
@@ -302,7 +304,7 @@ function listenToCalls() {
 		svg.addEventListener(end, () => { last = null; });
 	byId("calls-in").addEventListener("click", () => zoomCalls(1.25));
 	byId("calls-out").addEventListener("click", () => zoomCalls(0.8));
-	byId("calls-fit").addEventListener("click", fitCalls);
+	byId("calls-fit").addEventListener("click", () => fitCalls(0.05));
 	byId("calls-more").addEventListener("click", () => setCalls(state.calls * 2));
 	byId("calls-fewer").addEventListener("click", () => setCalls(Math.floor(state.calls / 2)));
 }

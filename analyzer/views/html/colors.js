@@ -25,7 +25,6 @@ class Colors {
 		this.profile = profile;
 		this.isDark = false;
 		this.hasModules = profile.module.some((module) => module !== "");
-		this.setMode("module");
 	}
 
 	// mode: module, namespace, change (in a comparison), age, growth

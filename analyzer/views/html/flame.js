@@ -157,8 +157,7 @@ function showPath() {
 // ---- what is said of a node ----
 
 function formatAge(birth) {
-	const { duration } = profile.meta;
-	return Number.isNaN(birth) ? "" : formatTime((1 - birth) * duration) + " in the mean";
+	return Number.isNaN(birth) ? "" : formatTime((1 - birth) * profile.meta.duration) + " in the mean";
 }
 
 // Pairs of what and how much.

@@ -134,8 +134,6 @@ function isCertain(figure) {
 
 // ---- the profile ----
 
-const NO_FILTER = { fold: false, snapshot: -1, against: -1, from: null, to: null, thread: -1, focus: null, ignore: null, hide: null };
-
 class Profile {
 	constructor(data) {
 		this.meta = data;
@@ -149,7 +147,6 @@ class Profile {
 		for (const node of data.nodes.folded)
 			this.isFolded[node] = 1;
 		this.hasFolded = data.nodes.folded.length > 0;
-		this.select(NO_FILTER);
 	}
 
 	readParents(depths) {
@@ -163,6 +160,7 @@ class Profile {
 
 	// ---- what is shown ----
 
+	// filter: fold; snapshot and against (numbers, -1 = none); from and to (slices, null = all); thread (-1 = all); focus, ignore and hide (patterns, or null).
 	// The figures of the nodes of the data themselves, by sample type.
 	columns(filter) {
 		const { nodes, snapshots } = this.meta, types = this.types.map((_, type) => type), nothing = () => new Float64Array(this.count);

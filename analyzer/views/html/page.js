@@ -264,9 +264,11 @@ function showHead() {
 function setTheme(isDark) {
 	document.documentElement.dataset.theme = isDark ? "dark" : "light";
 	byId("theme").setAttribute("aria-pressed", String(isDark));
+	if (!graph.bands.length) {
+		colors.isDark = isDark; // nothing is drawn yet
+		return;
+	}
 	colors.setDark(isDark);
-	if (!graph.bands.length)
-		return; // nothing is drawn yet
 	showLegend();
 	graph.draw();
 	if (["calls", "growth"].includes(state.tab))
@@ -463,7 +465,7 @@ function openFragment() {
 	if (state.search)
 		search(state.search);
 	showAll();
-	if (state.tab === "table" || state.tab === "flame" || state.tab === "callers")
+	if (state.tab === "callers")
 		showTab();
 }
 

@@ -10,7 +10,6 @@ class FunctionTable {
 		Object.assign(this, { host, profile, choose });
 		this.shown = ROWS_AT_FIRST;
 		this.wanted = null;
-		this.setColumns();
 		this.body = host.querySelector("tbody");
 		this.more = host.querySelector(".more");
 		this.more.addEventListener("click", () => {
@@ -19,7 +18,7 @@ class FunctionTable {
 		});
 	}
 
-	// Again, if what was one profile has become a comparison.
+	// Before it is first shown, and again if what was one profile has become a comparison.
 	setColumns() {
 		const { profile } = this;
 		this.columns = [
