@@ -56,4 +56,8 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/flame_svg.js"
 	embedded svg_script
 
+	embed graph_script
+	.incbin "analyzer/views/html/graph_svg.js"
+	embedded graph_script
+
 	.section .note.GNU-stack, "", @progbits

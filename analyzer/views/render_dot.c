@@ -16,6 +16,12 @@
 
 /* bytes; a longer name makes a box wider than a screen, and dot slow */
 #define NAME_MAX_SHOWN 300
+/*
+ * Letters of fixed width are as wide in any such font, so a box fits its text wherever the picture
+ * is looked at, but for some hundredths, for which there are margins. graphviz knows the widths of
+ * this one, whatever fonts are installed.
+ */
+#define FONT "fontname=\"Courier,monospace\""
 
 enum quoting {
 	QUOTE_PLAIN,
@@ -135,10 +141,11 @@ void render_dot(const struct callgraph *graph, enum sample_type type, const char
 
 	for (size_t i = 0; i < graph->node_count; i++)
 		largest_flat = fmax(largest_flat, fabs(graph->node[i].flat.value));
-	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" "
-	      "fontname=\"Helvetica,Arial,sans-serif\"]\n"
-	      "edge [fontname=\"Helvetica,Arial,sans-serif\" fontsize=11]\n"
-	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=14 label=\"",
+	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" margin=\"0.16,0.07\" " FONT
+	      "]\n"
+	      "edge [" FONT " fontsize=11]\n"
+	      "subgraph cluster_header {\ncolor=none\nheader [shape=box fontsize=12 "
+	      "margin=\"0.28,0.1\" label=\"",
 	      out);
 	print_quoted(header, strlen(header), QUOTE_LINES, out);
 	fputs("\" tooltip=\"heap profile\"]\n}\n", out);

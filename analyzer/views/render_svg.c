@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "callgraph_trim.h"
+#include "html_page.h"
 #include "program.h"
 #include "render_dot.h"
 #include "render_header.h"
@@ -23,6 +25,8 @@
 #define DRAWN_LENGTH_MAX 4000u
 #define DRAWN_BEST_LENGTH_MAX 1000u
 #define PATIENCE_MS 60000u
+
+#define HEADER_COLUMNS 100u
 
 /* The graph that is shown, and why it is not complete. */
 struct picture {
@@ -56,18 +60,44 @@ static void write_header(const struct profile *profile, const struct picture *pi
 			picture->dropped.fitted.dropped + graph->edge_count);
 }
 
+/*
+ * Writes the lines of a header so that none is much longer than the others: the picture is as wide
+ * as its longest line.
+ */
+static void write_wrapped(const char *text, FILE *out)
+{
+	size_t column = 0;
+
+	for (; *text; text++) {
+		const size_t word = strcspn(text + 1, " \n");
+
+		if (*text == ' ' && column + word >= HEADER_COLUMNS) {
+			fputs("\n   ", out);
+			column = 3;
+		}
+		fputc(*text, out);
+		column = *text == '\n' ? 0 : column + 1;
+	}
+}
+
 /* Returns the graph as dot's input. The caller frees it. NULL = out of memory. */
 static char *dot_text(const struct profile *profile, const struct picture *picture,
 		      enum sample_type type, size_t *out_size)
 {
-	char *header = NULL, *text = NULL;
-	size_t header_size;
-	FILE *header_stream = open_memstream(&header, &header_size),
+	char *lines = NULL, *header = NULL, *text = NULL;
+	size_t lines_size, header_size;
+	FILE *lines_stream = open_memstream(&lines, &lines_size),
+	     *header_stream = open_memstream(&header, &header_size),
 	     *stream = open_memstream(&text, out_size);
-	bool is_whole = header_stream && stream;
+	bool is_whole = lines_stream && header_stream && stream;
 
+	if (lines_stream) {
+		write_header(profile, picture, type, lines_stream);
+		is_whole &= fclose(lines_stream) == 0;
+	}
 	if (header_stream) {
-		write_header(profile, picture, type, header_stream);
+		if (is_whole)
+			write_wrapped(lines, header_stream);
 		is_whole &= fclose(header_stream) == 0;
 	}
 	if (stream) {
@@ -75,6 +105,7 @@ static char *dot_text(const struct profile *profile, const struct picture *pictu
 			render_dot(&picture->graph, type, header, stream);
 		is_whole &= fclose(stream) == 0;
 	}
+	free(lines);
 	free(header);
 	if (!is_whole) {
 		free(text);
@@ -155,11 +186,44 @@ static int render_graph(const struct profile *profile, const struct render_optio
 	return err;
 }
 
+/*
+ * Writes graphviz' picture so that it fills the window, and with the script that moves it. Without
+ * the script it is a picture of the same shape.
+ */
+static void write_moving(const char *svg, FILE *out)
+{
+	const char *head = strstr(svg, "<svg "), *size = head ? strstr(head, "viewBox=") : NULL,
+		   *end = strstr(svg, "</svg>");
+
+	if (!size || !end) {
+		fputs(svg, out);
+		return;
+	}
+	fwrite(svg, 1, (size_t)(head - svg), out);
+	fputs("<svg width=\"100%\" height=\"100%\" ", out);
+	fwrite(size, 1, (size_t)(end - size), out);
+	fprintf(out, "<script><![CDATA[\n%s]]></script>\n%s", hi_html_graph_script, end);
+}
+
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out)
 {
 	static char format[] = "-Tsvg";
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	int err;
 
-	return render_graph(profile, options, format, out);
+	if (!stream)
+		return render_result(-ENOMEM, out);
+	err = render_graph(profile, options, format, stream);
+	if (fclose(stream))
+		err = render_result(-ENOMEM, out);
+	if (!err) {
+		write_moving(text, out);
+		err = render_result(0, out);
+	}
+	free(text);
+	return err;
 }
 
 int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out)

@@ -11,6 +11,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -584,6 +585,45 @@ def check_large(browser, session):
     check_quiet(page)
 
 
+def check_graph_svg(browser, session):
+    """The picture of graphviz, which moves."""
+    if not shutil.which("dot"):
+        return
+    page = browser.open(session.page("graph.svg", "2.heap"))
+    view = "document.documentElement.getAttribute('viewBox').split(' ').map(Number)"
+    outside = page.evaluate(
+        "Array.from(document.querySelectorAll('g.node'), (node) => { "
+        "const box = node.querySelector('polygon').getBBox(); return Array.from("
+        "node.querySelectorAll('text')).filter((text) => { const r = text.getBBox(); "
+        "return r.x < box.x || r.x + r.width > box.x + box.width || r.y < box.y || "
+        "r.y + r.height > box.y + box.height; }).map((text) => text.textContent); }).flat()"
+    )
+    check(not outside, "wider than their boxes are", outside)
+    before = page.evaluate(view)
+    drag(page, (300, 300), (360, 340))
+    dragged = page.evaluate(view)
+    check(
+        abs((before[0] - dragged[0]) / (before[1] - dragged[1]) - 60 / 40) < 0.01,
+        "it is dragged from", before, "to", dragged,
+    )
+    page.send("Input.dispatchMouseEvent", type="mouseWheel", x=300, y=300, deltaX=0, deltaY=-100)
+    page.settle()
+    zoomed = page.evaluate(view)
+    check(zoomed[2] < dragged[2] * 0.9, "the wheel does not zoom:", dragged, zoomed)
+    page.press("0")
+    everything = page.evaluate(view)
+    box = page.evaluate(
+        "(() => { const b = document.querySelector('.graph').getBoundingClientRect(); "
+        "return [b.left, b.top, b.right - innerWidth, b.bottom - innerHeight]; })()"
+    )
+    check(
+        min(box[:2]) > -2 and max(box[2:]) < 2, "0 does not show all:", everything, box
+    )
+    page.press("Home")
+    check(page.evaluate(view) == before, "Home leads to", page.evaluate(view), "not", before)
+    check_quiet(page)
+
+
 def main():
     program, heapinject, directory = sys.argv[1:]
     session = Session(heapinject, directory)
@@ -613,6 +653,7 @@ def main():
         check_several(browser, session)
         check_screens(browser, session, address)
         check_large(browser, session)
+        check_graph_svg(browser, session)
 
 
 main()
