@@ -175,14 +175,25 @@ function boxFill(box) {
 	return colors.ofFunction(box.functionIndex);
 }
 
+function showBoxTip({ functionIndex, self, total }, event) {
+	const { tree } = profile, type = kind(), whole = tree.now[state.type][0], said = (figure) => formatValue(figure.now, type) + ", " + formatShare(figure.now, whole);
+	const facts = [["Self", said(self)], ["Total", said(total)]];
+	if (profile.isComparison)
+		facts.push(["Change", formatSigned(total.now - total.old, type) + " (" + (formatChange(total) || "none") + ")"]);
+	if (!profile.isExact)
+		facts.push(["95% interval", formatInterval(total, type)]);
+	putTip(profile.nameOf(functionIndex), originOf(tree, tree.functionOf.indexOf(functionIndex)), facts, event);
+}
+
 function drawBox(box) {
-	const left = box.x - box.width / 2, top = box.y - box.height / 2, named = profile.nameOf(box.functionIndex);
+	const left = box.x - box.width / 2, top = box.y - box.height / 2;
 	const words = box.lines.map((line, i) => makeSvg("text", {
 		x: box.x, y: top + CALLS.padding + box.size * 0.8 + i * CALLS.line, "text-anchor": "middle", "font-size": i ? 11 : box.size.toFixed(1), fill: colors.text,
-	}, line));
-	const group = makeSvg("g", { class: "box", role: "button", tabindex: 0, "aria-label": named + ", self " + formatValue(box.self.now, kind()) + ", total " + formatValue(box.total.now, kind()) },
-		makeSvg("title", {}, [named, profile.moduleOf(box.functionIndex), profile.fileOf(box.functionIndex)].filter((part) => part).join("\n")),
+	}, line + " "));
+	const group = makeSvg("g", { class: "box", role: "button", tabindex: 0, "aria-label": box.lines.join(" ") },
 		makeSvg("rect", { x: left, y: top, width: box.width, height: box.height, rx: 4, fill: boxFill(box) }), ...words);
+	group.addEventListener("pointermove", (event) => showBoxTip(box, event));
+	group.addEventListener("pointerleave", hideTip);
 	group.addEventListener("click", () => callsView.moved || showAround(box.functionIndex));
 	group.addEventListener("keydown", (event) => event.key === "Enter" && showAround(box.functionIndex));
 	return group;

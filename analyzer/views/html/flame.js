@@ -197,21 +197,24 @@ function focusOn(layout, node, takesIt) {
 	byId("zoom").disabled = state.view.around !== null || node === state.view.zoom;
 }
 
-function placeTip(event) {
-	const tip = byId("tip"), { offsetWidth, offsetHeight } = tip, x = event.clientX + 14, y = event.clientY + 18;
+function hideTip() {
+	byId("tip").hidden = true;
+}
+
+function putTip(named, origin, facts, event) {
+	const tip = byId("tip"), list = make("dl", {}, ...facts.flatMap(([what, said]) => [make("dt", { textContent: what }), make("dd", { textContent: said })]));
+	tip.hidden = false;
+	tip.replaceChildren(make("b", { textContent: named }), ...(origin ? [make("div", { className: "from", textContent: origin })] : []), list);
+	const { offsetWidth, offsetHeight } = tip, x = event.clientX + 14, y = event.clientY + 18;
 	tip.style.left = Math.max(8, Math.min(x, innerWidth - offsetWidth - 8)) + "px";
 	tip.style.top = (y + offsetHeight > innerHeight - 8 ? Math.max(8, event.clientY - offsetHeight - 12) : y) + "px";
 }
 
 function showTip(hit, event) {
-	const tip = byId("tip");
-	tip.hidden = !hit;
 	if (!hit)
-		return;
-	const { tree } = hit.layout, functionIndex = tree.functionOf[hit.node], origin = originOf(tree, hit.node);
-	const list = make("dl", {}, ...factsOf(tree, hit.node).flatMap(([what, said]) => [make("dt", { textContent: what }), make("dd", { textContent: said })]));
-	tip.replaceChildren(make("b", { textContent: profile.nameOf(functionIndex) }), ...(origin ? [make("div", { className: "from", textContent: origin })] : []), list);
-	placeTip(event);
+		return hideTip();
+	const { tree } = hit.layout;
+	putTip(profile.nameOf(tree.functionOf[hit.node]), originOf(tree, hit.node), factsOf(tree, hit.node), event);
 }
 
 // ---- search ----

@@ -28,6 +28,14 @@ function gapRow() {
 	return make("tr", { className: "gap" }, make("td", {}), make("td", {}), make("td", { className: "number line", textContent: "\u22ef" }), make("td", {}));
 }
 
+// What can be scrolled can be reached by the keyboard.
+function makeRegion(element, label) {
+	element.tabIndex = 0;
+	element.setAttribute("role", "region");
+	element.setAttribute("aria-label", label);
+	return element;
+}
+
 function makeSource(entry) {
 	const most = Math.max(0, ...entry.lines.map((line) => line[3])), rows = [];
 	entry.lines.forEach((line, i) => {
@@ -38,13 +46,11 @@ function makeSource(entry) {
 	const head = make("tr", {}, ...["Self", "Total", "Line", "Source"].map((named, i) => make("th", { scope: "col", className: i < 3 ? "number" : "", textContent: named })));
 	const list = make("table", { className: "source" }, make("thead", {}, head), make("tbody", {}, ...rows));
 	list.setAttribute("aria-label", "Source of " + entry.function);
-	return [make("h3", { textContent: entry.file }), ...(entry.note ? [make("p", { className: "quiet-text", textContent: entry.note })] : []), make("div", { className: "scroll" }, list)];
+	return [make("h3", { textContent: entry.file }), ...(entry.note ? [make("p", { className: "quiet-text", textContent: entry.note })] : []), makeRegion(make("div", { className: "scroll" }, list), "Source in " + entry.file)];
 }
 
 function makeCode(entry) {
-	const words = make("pre", { className: "machine", textContent: entry.lines.slice(1).join("\n"), tabIndex: 0 });
-	words.setAttribute("role", "region");
-	words.setAttribute("aria-label", "Machine code of " + codeName(entry));
+	const words = makeRegion(make("pre", { className: "machine", textContent: entry.lines.slice(1).join("\n") }), "Machine code of " + codeName(entry));
 	return [make("h3", { textContent: "Machine code: " + entry.function.slice(codeName(entry).length + 4) }), words];
 }
 
