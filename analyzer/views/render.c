@@ -39,7 +39,7 @@ const struct renderer renderers[] = {
 	 render_leaks, false},
 	{"growth", 0, NULL, NULL,
 	 "several files, the oldest first: how what each stack holds has changed; with --html or "
-	 "into a .html a page with a chart",
+	 "into a .html the page, opened at a chart",
 	 render_growth, false},
 	{"temporary", 0, NULL, NULL,
 	 "stacks whose blocks were freed soon after they were allocated", render_temporary, false},
@@ -48,7 +48,8 @@ const struct renderer renderers[] = {
 	{"flame", 0, NULL, ".flame.svg",
 	 "flame graph, a picture that zooms and searches in a browser", render_flame, false},
 	{"html", 0, NULL, ".html",
-	 "flame graph, callers and callees, and table in one page that needs no network",
+	 "what grows, flame graph, callers, functions, call graph and source in one page that "
+	 "needs no network; of one file or of several",
 	 render_html, false},
 	{"symbolize", 0, NULL, ".heap",
 	 "one heap profile as it is, completed by the names and source lines that are found here",

@@ -8,12 +8,6 @@ function formatPerSecond(bytes) {
 	return (bytes > 0 ? "+" : "") + formatBytes(bytes) + "/s";
 }
 
-// A function's name as a button that leads to its callers and callees.
-function functionLink(functionIndex) {
-	const named = profile.nameOf(functionIndex);
-	return functionIndex < 0 ? make("span", { textContent: named }) : make("button", { type: "button", className: "link", textContent: named, onclick: () => showAround(functionIndex) });
-}
-
 // The mean age of what was allocated below the function.
 function ageOf(functionIndex) {
 	let bytes = 0, births = 0;

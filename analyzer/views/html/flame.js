@@ -186,6 +186,19 @@ function originOf(tree, node) {
 	return [profile.moduleOf(functionIndex), file && line ? file + ":" + line : file].filter((part) => part).join(" \u00b7 ");
 }
 
+// Of a function, where it calls or allocates first.
+function placeOf(functionIndex) {
+	const node = profile.tree.functionOf.indexOf(functionIndex);
+	return node > 0 ? originOf(profile.tree, node) : "";
+}
+
+// A function's name as a button that leads to its callers and callees.
+function functionLink(functionIndex) {
+	const named = profile.nameOf(functionIndex);
+	return functionIndex < 0 ? make("span", { textContent: named })
+		: make("button", { type: "button", className: "link", textContent: named, title: named + "\n" + placeOf(functionIndex), onclick: () => showAround(functionIndex) });
+}
+
 function focusOn(layout, node, takesIt) {
 	const { tree } = layout, functionIndex = tree.functionOf[node], name = profile.nameOf(functionIndex), facts = factsOf(tree, node), origin = originOf(tree, node);
 	graph.setFocus(layout, node, name + ", " + facts[0][1] + (profile.isComparison ? ", " + facts.find((fact) => fact[0] === "Change")[1] : ""), takesIt);

@@ -14,7 +14,7 @@ const TABS = [
 	{ name: "modules", label: "Modules and threads", panel: "modules", show: showModules },
 	{ name: "about", label: "About", panel: "about", show: showAbout },
 ];
-const table = new FunctionTable(byId("functions"), profile, showAround);
+const table = new FunctionTable(byId("functions"), profile, functionLink);
 
 // ---- tabs ----
 

@@ -5,9 +5,9 @@
 const ROWS_AT_FIRST = 100;
 
 class FunctionTable {
-	// choose(functionIndex): the user wants to see it
-	constructor(host, profile, choose) {
-		Object.assign(this, { host, profile, choose });
+	// nameCell(functionIndex): what stands in the first column
+	constructor(host, profile, nameCell) {
+		Object.assign(this, { host, profile, nameCell });
 		this.shown = ROWS_AT_FIRST;
 		this.wanted = null;
 		this.body = host.querySelector("tbody");
@@ -84,10 +84,10 @@ class FunctionTable {
 	}
 
 	makeRow(row) {
-		const kind = this.profile.types[this.type], whole = this.profile.tree.now[this.type][0], name = this.profile.nameOf(row.functionIndex);
+		const kind = this.profile.types[this.type], whole = this.profile.tree.now[this.type][0];
 		const file = this.profile.fileOf(row.functionIndex);
 		const cells = [
-			make("th", { scope: "row" }, row.functionIndex < 0 ? name : this.makeLink(row.functionIndex, name, file)),
+			make("th", { scope: "row" }, this.nameCell(row.functionIndex)),
 			make("td", { className: "place", textContent: file.split("/").pop(), title: file }),
 			make("td", { className: "place", textContent: this.profile.moduleOf(row.functionIndex) }),
 			this.makeFigure(row.self, kind, whole),
@@ -98,12 +98,6 @@ class FunctionTable {
 		if (!this.profile.isExact)
 			cells.push(make("td", { className: "number interval", textContent: formatInterval(row.total, kind) }));
 		return make("tr", {}, ...cells);
-	}
-
-	makeLink(functionIndex, name, file) {
-		const button = make("button", { type: "button", className: "link", textContent: name, title: file ? name + "\n" + file : name });
-		button.addEventListener("click", () => this.choose(functionIndex));
-		return button;
 	}
 
 	makeFigure(figure, kind, whole) {

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "pictures.h"
+#include "row_history.h"
 
 static const struct render_options in_use = {.type = INUSE_SPACE};
 
@@ -123,6 +124,88 @@ UNIT_TEST(large_profiles_stay_below_a_megabyte)
 		"assert sum(nodes[\"self\"][2]) == 34000, sum(nodes[\"self\"][2])\n"
 		"assert data[\"folded\"] > 5000 and \"heavy\" in named and \"(other)\" in named\n");
 	free(text);
+	profile_close(&profile);
+}
+
+/* Ages by slices, threads, source lines, and what is folded. */
+UNIT_TEST(what_is_known_of_nodes)
+{
+	struct profile profile = sample_open();
+	uint32_t thread, part;
+
+	profile.meta.duration_ns = 2000000000;
+	sample_stack(&profile, "_start;main;keep<inlined;malloc", 0, 100);
+	struct profile_row *row = &profile.row[0];
+	row->first_ns = 100000000;
+	for (uint64_t i = 0; i < 4; i++) {
+		const uint64_t born_ns = i < 3 ? 100000000 : 1900000000;
+
+		row_history_allocated(&profile, row, born_ns);
+		row->alloc_count++;
+		row->alloc_bytes += 100;
+		row_history_lives(&profile, row, born_ns);
+		row->inuse_count++;
+		row->inuse_bytes += 100;
+	}
+	CHECK_EQ(thread_breakdown_thread(&profile.breakdown, "wor<ker", 7, &thread), 0);
+	CHECK_EQ(thread_breakdown_of(&profile.breakdown, 0, thread, &part), 0);
+	profile.breakdown.part[part] = (struct part){.row = 0,
+						     .thread = thread,
+						     .alloc_count = 4,
+						     .alloc_bytes = 400,
+						     .inuse_count = 4,
+						     .inuse_bytes = 400};
+	char *text = picture_of(render_html, &profile, &in_use);
+	picture_check(
+		text, READ_PAGE
+		"folded = {named[i] for i in nodes[\"folded\"]}\n"
+		"assert folded == {\"_start\", \"malloc\"}, (folded, named)\n"
+		"assert nodes[\"line\"][named.index(\"keep\")] == 10, nodes[\"line\"]\n"
+		"assert nodes[\"line\"][named.index(\"inlined\")] == 11, nodes[\"line\"]\n"
+		"ages = data[\"ages\"]\n"
+		"leaf = nodes[\"self\"][3].index(400)\n"
+		"assert ages[\"bytes\"] == [300, 100] and ages[\"node\"] == [leaf, leaf], ages\n"
+		"first, last = (slice * ages[\"width\"] for slice in ages[\"slice\"])\n"
+		"assert first <= 0.1 < first + ages[\"width\"], ages\n"
+		"assert last <= 1.9 < last + ages[\"width\"], ages\n"
+		"threads = data[\"threads\"]\n"
+		"assert threads[\"names\"][0] == {\"name\": \"wor\" + chr(60) + \"ker\", "
+		"\"tid\": 7}, threads\n"
+		"assert threads[\"inuseSpace\"] == [400] and threads[\"thread\"] == [0], threads\n"
+		"assert data[\"answer\"] is not None and data[\"growing\"] is not None\n");
+	free(text);
+	profile_close(&profile);
+}
+
+/* Each file at the nodes of the tree of all. */
+UNIT_TEST(several_profiles)
+{
+	struct profile profile = sample_open();
+	struct profile_set set = {.total = 2};
+	struct render_options options = in_use;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct profile one = sample_open();
+
+		sample_stack(&one, "main;both", 3 + i, 100);
+		sample_stack(&one, i ? "main;second" : "main;first", 1, 50);
+		CHECK_EQ(profile_set_add(&set, &one, i ? "<2>.heap" : "1.heap"), 0);
+		CHECK_EQ(profile_merge(&profile, &one, PROFILE_NEW), 0);
+		profile_close(&one);
+	}
+	options.set = &set;
+	options.file_count = 2;
+	char *text = picture_of(render_html, &profile, &options);
+	picture_check(text, READ_PAGE
+		      "one, two = ({named[n]: v for n, v in zip(s[\"node\"], s[\"self\"][3])} for "
+		      "s in data[\"snapshots\"])\n"
+		      "assert one == {\"both\": 300, \"first\": 50}, one\n"
+		      "assert two == {\"both\": 400, \"second\": 50}, two\n"
+		      "assert [s[\"file\"] for s in data[\"snapshots\"]] == [\"1.heap\", chr(60) + "
+		      "\"2>.heap\"], data[\"snapshots\"]\n"
+		      "assert data[\"answer\"] is None and data[\"version\"] == 2\n");
+	free(text);
+	profile_set_close(&set);
 	profile_close(&profile);
 }
 
