@@ -118,11 +118,11 @@ static void write_session(const struct profile_meta *meta, FILE *out)
 	write_changes(meta, out);
 }
 
-/* The memory of the process over the window. */
+/* The memory of the process over the window; a sum of several files has none. */
 static void write_moments(const struct profile_meta *meta, FILE *out)
 {
 	fputs("\"moments\":[", out);
-	for (uint32_t i = 0; i < meta->moment_count; i++) {
+	for (uint32_t i = 0; i < meta->moment_count && meta->files <= 1; i++) {
 		const struct profile_moment *moment = &meta->moment[i];
 
 		fprintf(out, "%s[%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "",

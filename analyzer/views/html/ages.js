@@ -8,8 +8,9 @@ const ages = profile.meta.ages;
 const agesCount = ages ? Math.max(1, Math.min(ages.unknown, Math.ceil(profile.meta.duration / ages.width - 1e-6))) : 0;
 const agesState = { draggedFrom: null };
 
+// Ages are of the profile that the page shows at first, and of no other.
 function hasAges() {
-	return Boolean(ages) && !profile.isComparison;
+	return Boolean(ages) && !profile.isComparison && state.snapshot < 0;
 }
 
 // Of the time in the middle of slices, within the window.

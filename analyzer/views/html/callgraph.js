@@ -165,7 +165,7 @@ function measure(box, type, whole) {
 	const size = fontSize(box, whole);
 	box.lines = boxLines(box, type);
 	box.size = size;
-	box.width = Math.max(size * 0.56 * box.lines[0].length, 6.4 * Math.max(...box.lines.slice(1).map((line) => line.length))) + 2 * CALLS.padding;
+	box.width = Math.max(size * 0.61 * box.lines[0].length, 6.7 * Math.max(...box.lines.slice(1).map((line) => line.length))) + 2 * CALLS.padding;
 	box.height = size + CALLS.line * (box.lines.length - 1) + 2 * CALLS.padding;
 }
 

@@ -52,7 +52,7 @@ function showModules() {
 	const unknown = "(unknown)";
 	const byName = (row) => row.group === unknown ? unknown : filterLink(row.group, "focus", "^" + escapePattern(row.group) + "$");
 	byId("modules-body").replaceChildren(
-		...(profile.meta.threads ? makeGroupTable("Threads", threadRows(), (row) => filterLink(threadName(row.thread), "thread", row.thread)) : []),
+		...(profile.meta.threads && state.snapshot < 0 ? makeGroupTable("Threads", threadRows(), (row) => filterLink(threadName(row.thread), "thread", row.thread)) : []),
 		...makeGroupTable("Modules", groupRows((functionIndex) => profile.moduleOf(functionIndex) || unknown), byName),
 		...makeGroupTable("Files", groupRows((functionIndex) => profile.fileOf(functionIndex) || unknown), byName));
 }

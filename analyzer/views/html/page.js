@@ -122,6 +122,7 @@ function refilter() {
 	table.type = undefined;
 	showColors();
 	showControls();
+	selectTab(state.tab, false); // a tab may have come or gone
 	showAll();
 }
 
@@ -174,7 +175,10 @@ function openFilters(isOpen) {
 
 // What is left out, each with a way back.
 function showChips() {
-	const chips = [], chip = (words, field, value) => chips.push(make("button", { type: "button", textContent: words + " \u00d7", title: "No longer", onclick: () => setFilter(field, value) }));
+	const chips = [], chip = (words, field, value) => chips.push(make("button", { type: "button", textContent: words + " \u00d7", title: "No longer", onclick: () => {
+		setFilter(field, value);
+		byId("filter").focus();
+	} }));
 	if (state.snapshot >= 0)
 		chip(snapshotName(state.snapshot), "snapshot", -1);
 	if (state.against >= 0)
@@ -456,6 +460,7 @@ function listen() {
 // What the address says, or what this page is about.
 function openFragment() {
 	readFragment(location.hash);
+	state.history = [];
 	profile.select(filterOf());
 	table.setColumns();
 	showColors();

@@ -101,6 +101,10 @@ function limitState() {
 		state.thread = -1;
 	if (!ages || !state.range || !state.range.every((slice) => isIndex(slice, ages.unknown)) || state.range.length !== 2)
 		state.range = null;
+	if (state.snapshot >= 0 || state.against >= 0) {
+		state.range = null;
+		state.thread = -1;
+	}
 	if (!isIndex(state.calls, 1001))
 		state.calls = atFirst.calls;
 }

@@ -539,6 +539,33 @@ def check_several(browser, session):
     check_quiet(page)
 
 
+def check_hostile(browser, session):
+    """Names are text in every tab."""
+    page = browser.open(session.page("hostile.html", "hostile.0.heap", "hostile.2.heap"))
+    name = "</script><img src=x onerror=alert(1)>&quot;"
+    for tab in page.evaluate("shownTabs().map((tab) => tab.name)"):
+        page.evaluate(f"selectTab('{tab}', true)")
+        page.settle()
+        check(
+            page.evaluate("document.images.length + document.querySelectorAll('h1 b').length") == 0
+            and page.evaluate("document.scripts.length") == 2,
+            "a name has become an element in", tab,
+        )
+        if tab in ("table", "calls"):
+            panel = "document.querySelector('[role=tabpanel]:not([hidden])')"
+            shown = page.evaluate(f"{panel}.innerHTML")
+            check("&lt;/script&gt;&lt;img" in shown, tab, "does not show it")
+    check(name in names(page), names(page))
+    page.evaluate("download = (blob) => { window.saved = blob; }; selectTab('flame', true)")
+    page.evaluate("byId('save-svg').click()")
+    root = xml.etree.ElementTree.fromstring(page.evaluate("saved.text()"))
+    check(
+        not any(element.tag.endswith(("script", "img")) for element in root.iter()),
+        "the picture has elements of a name",
+    )
+    check_quiet(page)
+
+
 # ---- on other screens ----
 
 
@@ -656,6 +683,7 @@ def main():
         check_link(page, browser, session)
         check_threads(browser, session)
         check_several(browser, session)
+        check_hostile(browser, session)
         check_screens(browser, session, address)
         check_large(browser, session)
         check_graph_svg(browser, session)
