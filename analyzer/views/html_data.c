@@ -11,6 +11,7 @@
 
 #include "caveats.h"
 #include "html_answer.h"
+#include "html_figures.h"
 #include "html_nodes.h"
 #include "html_tree.h"
 #include "html_write.h"
@@ -138,13 +139,13 @@ static int write_nodes(const struct html_data *data, const struct calltree *tree
 	int err = html_nodes_open(data->profile, tree, &data->options->user_frames, &nodes);
 
 	if (!err)
-		err = html_nodes_write_ages(&nodes, out);
+		err = html_figures_write_ages(&nodes, out);
 	if (!err)
-		err = html_nodes_write_threads(&nodes, out);
+		err = html_figures_write_threads(&nodes, out);
 	if (!err)
-		err = html_nodes_write_snapshots(&nodes, data->options->set, out);
+		err = html_figures_write_snapshots(&nodes, data->options->set, out);
 	if (!err) {
-		html_nodes_write_growing(&nodes, data->answer, out);
+		html_figures_write_growing(&nodes, data->answer, out);
 		err = html_tree_write(tree, &nodes, profile_is_comparison(data->profile), out);
 	}
 	html_nodes_close(&nodes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html_data.h - the data of the HTML page: one JSON object, which html/model.js reads.
+ * html_data.h - the data of the HTML page: one JSON object, which html/profile.js reads.
  *
  * The object has columns instead of rows, because columns are shorter and faster to parse. `names`
  * holds each distinct string once, and the other fields refer to strings by their index; index 0 is

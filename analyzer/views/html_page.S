@@ -31,6 +31,7 @@ hi_html_\name\()_end:
 	embed script
 	.incbin "analyzer/views/html/format.js"
 	.incbin "analyzer/views/html/model.js"
+	.incbin "analyzer/views/html/profile.js"
 	.incbin "analyzer/views/html/colors.js"
 	.incbin "analyzer/views/html/graph.js"
 	.incbin "analyzer/views/html/table.js"
@@ -44,6 +45,8 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/source.js"
 	.incbin "analyzer/views/html/modules.js"
 	.incbin "analyzer/views/html/about.js"
+	.incbin "analyzer/views/html/filters.js"
+	.incbin "analyzer/views/html/keys.js"
 	.incbin "analyzer/views/html/save.js"
 	.incbin "analyzer/views/html/page.js"
 	embedded script

@@ -7,22 +7,24 @@ function percentOf(part) {
 }
 
 function sessionFacts() {
-	const { session, changes, interval, meta } = { ...profile.meta, meta: profile.meta }, facts = [];
+	const { session, changes, interval, isScaled } = profile.meta, facts = [];
 	if (session.version)
 		facts.push(["Written by", session.version]);
 	if (session.exe)
 		facts.push(["Program", session.exe]);
 	facts.push(["Not hooked", session.unhooked || "no allocator is known that is not hooked"]);
-	facts.push(["Sampling", interval > 1 ? "one sample per " + formatBytes(interval) + ", in the mean" : meta.isScaled ? "not known" : "every allocation"]);
+	facts.push(["Sampling", interval > 1 ? "one sample per " + formatBytes(interval) + ", in the mean" : isScaled ? "not known" : "every allocation"]);
 	if (changes.length)
 		facts.push(["Changes of it", changes.map(([time, now]) => "at " + formatTime(time) + " one per " + formatBytes(now)).join("; ")]);
 	if (session.frees)
 		facts.push(["Frees seen", formatCount(session.frees)]);
-	facts.push(["Dropped", session.droppedAllocs || session.droppedFrees ? formatCount(session.droppedAllocs) + " allocations, " + formatCount(session.droppedFrees) + " frees" : "nothing"]);
+	facts.push(["Dropped", session.droppedAllocs || session.droppedFrees
+		? formatCount(session.droppedAllocs) + " allocations, " + formatCount(session.droppedFrees) + " frees" : "nothing"]);
 	if (session.missedFrees)
 		facts.push(["Frees that were inferred", formatCount(session.missedFrees)]);
 	if (session.targetCpu > 0)
-		facts.push(["Overhead", session.payloadCpu.toPrecision(2) + "\u202fs, " + percentOf(session.payloadCpu / session.targetCpu) + " of the CPU time of the process" + (session.budget ? "; allowed: " + percentOf(session.budget) : "")]);
+		facts.push(["Overhead", session.payloadCpu.toPrecision(2) + "\u202fs, " + percentOf(session.payloadCpu / session.targetCpu)
+			+ " of the CPU time of the process" + (session.budget ? "; allowed: " + percentOf(session.budget) : "")]);
 	if (session.peak)
 		facts.push(["Peak", formatBytes(session.peak) + " in use at " + formatTime(session.peakTime)]);
 	if (session.version)

@@ -62,7 +62,8 @@ function drawAges() {
 		parts.push(makeSvg("text", { x: scale.x(time), y: scale.bottom + 20, "text-anchor": "middle" }, formatTime(time)));
 	bars.forEach((value, slice) => {
 		const x = scale.x(sliceTime(slice)), width = Math.max(1, scale.x(sliceTime(slice + 1)) - x - 1.5);
-		const bar = makeSvg("rect", { class: "age" + (slice >= from && slice <= to ? "" : " outside"), x, y: y(value), width, height: Math.max(0, scale.bottom - y(value)) });
+		const isInside = slice >= from && slice <= to, height = Math.max(0, scale.bottom - y(value));
+		const bar = makeSvg("rect", { class: isInside ? "age" : "age outside", x, y: y(value), width, height });
 		bar.append(makeSvg("title", {}, formatBytes(value) + ", allocated " + formatRange([slice, slice])));
 		parts.push(bar);
 	});
@@ -74,10 +75,10 @@ function drawAges() {
 
 function showAgesRows() {
 	const whole = profile.tree.now[3][0], rows = profile.functionRows(3).filter((row) => row.self.now > 0).sort((a, b) => b.self.now - a.self.now);
-	byId("ages-rows").querySelector("thead tr").replaceChildren(make("th", { scope: "col", textContent: "Function" }), make("th", { scope: "col", className: "number", textContent: "Allocated here and still in use" }));
+	byId("ages-rows").querySelector("thead tr").replaceChildren(...makeHeadings([["Function"], ["Allocated here and still in use", "number"]]));
 	byId("ages-rows").querySelector("tbody").replaceChildren(...rows.slice(0, AGES_ROWS).map((row) => make("tr", {},
 		make("th", { scope: "row" }, functionLink(row.functionIndex)),
-		make("td", { className: "number figure" }, formatBytes(row.self.now) + " ", make("span", { className: "share", textContent: formatShare(row.self.now, whole) })))));
+		makeShare(row.self.now, whole, profile.types[3]))));
 }
 
 function showAges() {
@@ -115,7 +116,8 @@ function showMemory() {
 		time: moments.map((moment) => moment[0]), kind: { isBytes: true }, hasTimes: true, nameOf: (series) => series.name, showsTimes: true,
 	});
 	memoryChart.show(shown, { hasBands: false, hasSlopes: false });
-	byId("memory-said").textContent = shown.map((series) => series.name + ": " + formatBytes(series.value[0]) + " at first, " + formatBytes(series.value[series.value.length - 1]) + " at last").join("; ") + ".";
+	const said = ({ name, value }) => name + ": " + formatBytes(value[0]) + " at first, " + formatBytes(value[value.length - 1]) + " at last";
+	byId("memory-said").textContent = shown.map(said).join("; ") + ".";
 }
 
 // ---- events ----

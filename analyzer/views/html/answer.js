@@ -24,10 +24,12 @@ function ageOf(functionIndex) {
 function makeAnswerRow(row, i) {
 	const functionIndex = profile.name.indexOf(row.function), { slope } = row, isDecided = slope.low <= slope.high && slope.value !== 0;
 	const place = row.file ? row.file.split("/").pop() + (row.line ? ":" + row.line : "") : "";
-	const stack = row.stack.length ? [make("details", {}, make("summary", { textContent: "Stack" }), make("ol", {}, ...row.stack.map((call) => make("li", { textContent: call }))))] : [];
+	const calls = make("ol", {}, ...row.stack.map((call) => make("li", { textContent: call })));
+	const stack = row.stack.length ? [make("details", {}, make("summary", { textContent: "Stack" }), calls)] : [];
 	return make("tr", {},
 		make("td", { className: "verdict " + row.verdict.split(" ").pop(), textContent: row.verdict }),
-		make("th", { scope: "row" }, functionLink(functionIndex >= 0 ? functionIndex : OTHER), make("span", { className: "quiet-text", textContent: " " + place }), ...stack),
+		make("th", { scope: "row" }, functionIndex >= 0 ? functionLink(functionIndex) : row.function,
+			make("span", { className: "quiet-text", textContent: " " + place }), ...stack),
 		make("td", { className: "number slope", textContent: isDecided ? formatPerSecond(slope.value) : "" }),
 		make("td", { className: "number", textContent: isDecided ? formatPerSecond(slope.low) + " \u2026 " + formatPerSecond(slope.high) : "" }),
 		make("td", { className: "number last", textContent: formatBytes(row.live_bytes) }),
@@ -36,10 +38,12 @@ function makeAnswerRow(row, i) {
 }
 
 function showAnswer() {
-	const [first, ...rest] = answer.lines, columns = [["Verdict"], ["Function"], ["Slope", "number"], ["95% interval of the slope", "number"], ["Held", "number"], ["Mean age", "number"], ["Over the window"]];
+	const [first, ...rest] = answer.lines;
+	const columns = [["Verdict"], ["Function"], ["Slope", "number"], ["95% interval of the slope", "number"], ["Held", "number"], ["Mean age", "number"],
+		["Over the window"]];
 	byId("answer-title").textContent = first || answer.verdict;
 	byId("answer-words").replaceChildren(...rest.map((line) => make("p", { textContent: line })));
-	byId("answer-rows").querySelector("thead tr").replaceChildren(...columns.map(([named, className]) => make("th", { scope: "col", className: className || "", textContent: named })));
+	byId("answer-rows").querySelector("thead tr").replaceChildren(...makeHeadings(columns));
 	byId("answer-rows").querySelector("tbody").replaceChildren(...answer.rows.map(makeAnswerRow));
 	byId("answer-rows").hidden = !answer.rows.length;
 	byId("answer-next").textContent = "A function's name leads to its callers and callees.";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// callgraph.js - the tab of the call graph: functions as boxes, calls as arrows, laid out in layers as graphviz does it (Sugiyama): cycles are broken, functions
-// stand below their callers, layers are sorted so that few arrows cross.
+// callgraph.js - the tab of the call graph: functions as boxes, calls as arrows, laid out in layers as graphviz does it (Sugiyama): cycles are broken,
+// functions stand below their callers, layers are sorted so that few arrows cross.
 "use strict";
 
 const CALLS = { gapX: 26, gapY: 46, line: 16, padding: 9, sweeps: 12, edgeShare: 0.001, nodeShare: 0.002, bendWidth: 14 };
@@ -13,7 +13,8 @@ function callGraphOf(type, limit) {
 	const weight = (figure) => Math.max(figure.now, figure.old);
 	const rows = profile.functionRows(type).filter((row) => row.functionIndex >= 0 && weight(row.total) >= CALLS.nodeShare * whole);
 	const kept = rows.sort((a, b) => weight(b.total) + weight(b.self) - weight(a.total) - weight(a.self)).slice(0, limit);
-	const boxes = new Map(kept.map((row) => [row.functionIndex, { ...row, edges: 0 }])), edges = new Map(), above = new Int32Array(tree.count), seen = tree.parent.map(() => null);
+	const boxes = new Map(kept.map((row) => [row.functionIndex, { ...row }])), edges = new Map();
+	const above = new Int32Array(tree.count), seen = tree.parent.map(() => null); // by node: the nearest caller that is kept, and the edge from there
 	for (let node = 1; node < tree.count; node++) {
 		const { parent } = tree, from = parent[node], functionIndex = tree.functionOf[node];
 		above[node] = boxes.has(tree.functionOf[from]) ? from : above[from];
@@ -141,7 +142,8 @@ function placeItems(layers) {
 }
 
 function pullLayer(layer, side) {
-	const apart = (a, b) => (a.width + b.width) / 2 + CALLS.gapX, wish = layer.map((item) => item[side].length ? item[side].reduce((sum, other) => sum + other.x, 0) / item[side].length : item.x);
+	const apart = (a, b) => (a.width + b.width) / 2 + CALLS.gapX, mean = (items) => items.reduce((sum, item) => sum + item.x, 0) / items.length;
+	const wish = layer.map((item) => item[side].length ? mean(item[side]) : item.x);
 	const left = [], right = [];
 	layer.forEach((item, i) => { left[i] = i ? Math.max(wish[i], left[i - 1] + apart(layer[i - 1], item)) : wish[i]; });
 	for (let i = layer.length - 1; i >= 0; i--)
@@ -156,7 +158,8 @@ function fontSize(box, whole) {
 }
 
 function boxLines(box, type) {
-	const named = profile.nameOf(box.functionIndex), short = named.length > 40 ? named.slice(0, 39) + "\u2026" : named, share = (figure) => formatValue(figure.now, kind()) + " (" + formatShare(figure.now, profile.tree.now[type][0]) + ")";
+	const named = profile.nameOf(box.functionIndex), short = named.length > 40 ? named.slice(0, 39) + "\u2026" : named, whole = profile.tree.now[type][0];
+	const share = (figure) => formatValue(figure.now, kind()) + " (" + formatShare(figure.now, whole) + ")";
 	const change = profile.isComparison ? [formatSigned(box.total.now - box.total.old, kind()) + " " + formatChange(box.total)] : [];
 	return [short, box.self.now === box.total.now ? share(box.self) : (box.self.now ? share(box.self) : "0") + " of " + share(box.total), ...change];
 }
@@ -176,7 +179,8 @@ function boxFill(box) {
 }
 
 function showBoxTip({ functionIndex, self, total }, event) {
-	const { tree } = profile, type = kind(), whole = tree.now[state.type][0], said = (figure) => formatValue(figure.now, type) + ", " + formatShare(figure.now, whole);
+	const { tree } = profile, type = kind(), whole = tree.now[state.type][0];
+	const said = (figure) => formatValue(figure.now, type) + ", " + formatShare(figure.now, whole);
 	const facts = [["Self", said(self)], ["Total", said(total)]];
 	if (profile.isComparison)
 		facts.push(["Change", formatSigned(total.now - total.old, type) + " (" + (formatChange(total) || "none") + ")"]);
@@ -209,10 +213,11 @@ function drawEdge(edge, whole) {
 		path += `C${a.x} ${middle} ${b.x} ${middle} ${b.x} ${i === points.length - 1 ? b.y + (isUp ? 5 : -5) : b.y}`;
 	}
 	const tip = isUp ? 6 : -6, at = points[points.length >> 1], before = points[(points.length >> 1) - 1];
+	const figure = profile.isComparison ? formatSigned(edge.now - edge.old, kind()) : formatValue(edge.now, kind());
 	return makeSvg("g", { class: "edge" },
 		makeSvg("path", { d: path, fill: "none", "stroke-width": stroke.toFixed(2), ...(edge.isResidual ? { "stroke-dasharray": "5 4" } : {}) }),
 		makeSvg("path", { class: "head", d: `M${last.x} ${last.y}l-4 ${tip}h8z` }),
-		makeSvg("text", { x: (at.x + before.x) / 2 + 6, y: (at.y + before.y) / 2 + 4, "font-size": 11 }, profile.isComparison ? formatSigned(edge.now - edge.old, kind()) : formatValue(edge.now, kind())));
+		makeSvg("text", { x: (at.x + before.x) / 2 + 6, y: (at.y + before.y) / 2 + 4, "font-size": 11 }, figure));
 }
 
 const callsView = { x: 0, y: 0, scale: 1, box: null, top: null, moved: false };
@@ -220,7 +225,8 @@ const callsView = { x: 0, y: 0, scale: 1, box: null, top: null, moved: false };
 function showCalls() {
 	const svg = byId("calls"), drawn = callGraphOf(state.type, state.calls);
 	svg.replaceChildren();
-	byId("calls-counted").textContent = drawn.boxes.length ? formatCount(drawn.boxes.length) + " of " + formatCount(drawn.count) + " functions" : "Nothing to show of this sample type.";
+	byId("calls-counted").textContent = drawn.boxes.length
+		? formatCount(drawn.boxes.length) + " of " + formatCount(drawn.count) + " functions" : "Nothing to show of this sample type.";
 	byId("calls-more").disabled = drawn.boxes.length < state.calls;
 	byId("calls-fewer").disabled = state.calls <= 10;
 	if (!drawn.boxes.length)
@@ -260,7 +266,8 @@ function fitCalls(smallest) {
 
 // About a point of the drawing's element, which stays where it is.
 function zoomCalls(factor, px, py) {
-	const { width, height } = byId("calls").getBoundingClientRect(), x = px === undefined ? width / 2 : px, y = py === undefined ? height / 2 : py, was = callsView.scale;
+	const { width, height } = byId("calls").getBoundingClientRect(), was = callsView.scale;
+	const x = px === undefined ? width / 2 : px, y = py === undefined ? height / 2 : py;
 	callsView.scale = Math.min(4, Math.max(0.05, was * factor));
 	callsView.x += x / was - x / callsView.scale;
 	callsView.y += y / was - y / callsView.scale;

@@ -30,7 +30,10 @@ function showGraph() {
 		const { callers, callees } = profile.around(around);
 		bands = [
 			{ layout: layoutOf(callers), isUpward: true, hidesRoot: true },
-			{ layout: layoutOf(callees), isUpward: false, label: callers.count > 1 ? "\u2191 callers \u2003 \u2193 the function and its callees" : "\u2193 the function and its callees; nothing calls it" },
+			{
+				layout: layoutOf(callees), isUpward: false,
+				label: callers.count > 1 ? "\u2191 callers \u2003 \u2193 the function and its callees" : "\u2193 the function and its callees; nothing calls it",
+			},
 		];
 	} else {
 		bands = [{ layout: layoutOf(profile.tree), isUpward: state.isFlame }];
@@ -120,7 +123,8 @@ function showAroundChoice(around) {
 	const shown = rows.map((row) => row.functionIndex);
 	if (!shown.includes(around))
 		shown.unshift(around);
-	byId("around").replaceChildren(...shown.map((index) => make("option", { value: String(index), textContent: profile.nameOf(index), selected: index === around })));
+	const option = (index) => make("option", { value: String(index), textContent: profile.nameOf(index), selected: index === around });
+	byId("around").replaceChildren(...shown.map(option));
 }
 
 // What a user looks at first who has chosen no function: the one that allocates most.
@@ -194,9 +198,8 @@ function placeOf(functionIndex) {
 
 // A function's name as a button that leads to its callers and callees.
 function functionLink(functionIndex) {
-	const named = profile.nameOf(functionIndex);
-	return functionIndex < 0 ? make("span", { textContent: named })
-		: make("button", { type: "button", className: "link", textContent: named, title: named + "\n" + placeOf(functionIndex), onclick: () => showAround(functionIndex) });
+	const named = profile.nameOf(functionIndex), title = named + "\n" + placeOf(functionIndex), onclick = () => showAround(functionIndex);
+	return functionIndex < 0 ? make("span", { textContent: named }) : make("button", { type: "button", className: "link", textContent: named, title, onclick });
 }
 
 function focusOn(layout, node, takesIt) {
@@ -266,15 +269,16 @@ function showMatched() {
 	const sum = profile.sumOf(isFound, state.type), said = " matched, " + formatValue(sum.now, kind());
 	const found = profile.topmost(isFound).filter((node) => profile.tree.now[state.type][node] > 0);
 	const outside = around === null && zoom ? found.filter((node) => !isBelow(node, zoom) && !isBelow(zoom, node)).length : 0;
-	byId("matched").replaceChildren(make("strong", { textContent: formatShare(sum.now, whole) }), said, outside ? " \u00b7 " + formatCount(outside) + " more outside" : "");
+	byId("matched").replaceChildren(make("strong", { textContent: formatShare(sum.now, whole) }), said,
+		outside ? " \u00b7 " + formatCount(outside) + " more outside" : "");
 }
 
 // ---- the legend ----
 
 function showLegend() {
 	const swatch = (color, named) => make("span", {}, Object.assign(make("i"), { style: "background:" + color }), named);
-	const scale = (low, steps, high, note) => [make("span", { className: "scale" }, low, Object.assign(make("i"), { style: "background:linear-gradient(to right," + steps + ")" }), high),
-		make("span", { textContent: note })];
+	const bar = (steps) => Object.assign(make("i"), { style: "background:linear-gradient(to right," + steps + ")" });
+	const scale = (low, steps, high, note) => [make("span", { className: "scale" }, low, bar(steps), high), make("span", { textContent: note })];
 	const steps = (from) => Array.from({ length: 9 }, (_, i) => from + i * (1 - from) / 8);
 	const mode = colors.mode, shown = {
 		change: () => scale("\u2212 less", steps(-1).map((change) => colors.ofChange(change)), "more +", "pale: may be chance \u00b7 width: the new profile"),

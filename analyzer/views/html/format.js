@@ -11,6 +11,18 @@ function make(tag, properties, ...children) {
 	return element;
 }
 
+// Headings of columns: their text, and "number" for those of figures.
+function makeHeadings(columns) {
+	return columns.map(([named, className]) => make("th", { scope: "col", className: className || "", textContent: named }));
+}
+
+// A figure with its share of the whole, and a bar as long as that share.
+function makeShare(value, whole, type) {
+	const cell = make("td", { className: "number figure" }, formatValue(value, type) + " ", make("span", { className: "share", textContent: formatShare(value, whole) }));
+	cell.style.setProperty("--part", whole > 0 ? value / whole : 0);
+	return cell;
+}
+
 function makeSvg(tag, attributes, ...children) {
 	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
 	for (const [name, value] of Object.entries(attributes))

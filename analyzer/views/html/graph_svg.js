@@ -44,9 +44,10 @@
 		place();
 	}
 
+	const zoomMiddle = (factor) => zoom(factor, innerWidth / 2, innerHeight / 2);
 	const keys = {
 		ArrowLeft: () => pan(60, 0), ArrowRight: () => pan(-60, 0), ArrowUp: () => pan(0, 60), ArrowDown: () => pan(0, -60), 0: showAll, Home: showFirst,
-		"+": () => zoom(1.25, innerWidth / 2, innerHeight / 2), "=": () => zoom(1.25, innerWidth / 2, innerHeight / 2), "-": () => zoom(0.8, innerWidth / 2, innerHeight / 2),
+		"+": () => zoomMiddle(1.25), "=": () => zoomMiddle(1.25), "-": () => zoomMiddle(0.8),
 	};
 	addEventListener("keydown", (event) => {
 		if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key])

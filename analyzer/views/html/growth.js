@@ -168,7 +168,7 @@ const seriesColumns = [
 	{ key: "last", label: "At last", of: (series) => series.last },
 ];
 
-function makeHeadings() {
+function makeSeriesHeadings() {
 	for (const column of seriesColumns) {
 		const button = make("button", { type: "button", textContent: column.label });
 		button.addEventListener("click", () => {
@@ -219,7 +219,7 @@ function makeSeriesRow(series) {
 }
 
 function makeSeriesTable() {
-	makeHeadings();
+	makeSeriesHeadings();
 	byId("whole").append(makeSeriesRow(whole));
 	stacks.forEach(makeSeriesRow);
 	sortRows();

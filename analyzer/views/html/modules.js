@@ -6,14 +6,10 @@ const GROUP_ROWS = 40;
 
 function makeGroupTable(title, rows, cellOf) {
 	const type = kind(), whole = profile.tree.now[state.type][0];
-	const figure = (value) => {
-		const cell = make("td", { className: "number figure" }, formatValue(value, type) + " ", make("span", { className: "share", textContent: formatShare(value, whole) }));
-		cell.style.setProperty("--part", whole > 0 ? value / whole : 0);
-		return cell;
-	};
-	const columns = rows.length && rows[0].total === undefined ? ["In this view"] : ["Self", "Total"];
-	const head = make("tr", {}, make("th", { scope: "col", textContent: title.replace(/s$/, "") }), ...columns.map((named) => make("th", { scope: "col", className: "number", textContent: named })));
-	const body = rows.slice(0, GROUP_ROWS).map((row) => make("tr", {}, make("th", { scope: "row" }, cellOf(row)), figure(row.self), ...(row.total === undefined ? [] : [figure(row.total)])));
+	const columns = rows.length && rows[0].total === undefined ? [["In this view", "number"]] : [["Self", "number"], ["Total", "number"]];
+	const head = make("tr", {}, ...makeHeadings([[title.replace(/s$/, "")], ...columns]));
+	const figures = (row) => [row.self, row.total].filter((value) => value !== undefined).map((value) => makeShare(value, whole, type));
+	const body = rows.slice(0, GROUP_ROWS).map((row) => make("tr", {}, make("th", { scope: "row" }, cellOf(row)), ...figures(row)));
 	const list = make("table", { className: "group" }, make("thead", {}, head), make("tbody", {}, ...body));
 	list.setAttribute("aria-label", title);
 	const counted = rows.length > GROUP_ROWS ? [make("p", { className: "counted", textContent: GROUP_ROWS + " of " + formatCount(rows.length) })] : [];
@@ -30,7 +26,8 @@ function escapePattern(words) {
 }
 
 function groupRows(groupOf) {
-	return profile.rowsBy(groupOf, state.type).map((row) => ({ group: row.group, self: row.self.now, total: row.total.now })).sort((a, b) => b.self - a.self || b.total - a.total);
+	const rows = profile.rowsBy(groupOf, state.type).map(({ group, self, total }) => ({ group, self: self.now, total: total.now }));
+	return rows.sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
 function threadRows() {
@@ -51,8 +48,9 @@ function threadName(thread) {
 function showModules() {
 	const unknown = "(unknown)";
 	const byName = (row) => row.group === unknown ? unknown : filterLink(row.group, "focus", "^" + escapePattern(row.group) + "$");
+	const byThread = (row) => filterLink(threadName(row.thread), "thread", row.thread);
 	byId("modules-body").replaceChildren(
-		...(profile.meta.threads && state.snapshot < 0 ? makeGroupTable("Threads", threadRows(), (row) => filterLink(threadName(row.thread), "thread", row.thread)) : []),
+		...(profile.meta.threads && state.snapshot < 0 ? makeGroupTable("Threads", threadRows(), byThread) : []),
 		...makeGroupTable("Modules", groupRows((functionIndex) => profile.moduleOf(functionIndex) || unknown), byName),
 		...makeGroupTable("Files", groupRows((functionIndex) => profile.fileOf(functionIndex) || unknown), byName));
 }

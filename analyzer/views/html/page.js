@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// page.js - the page around the tabs: its head, the tabs themselves, the filters, keys, light and dark. What the user has chosen is in `state`; each tab has a
+// page.js - the page around the tabs: its head, the tabs themselves, light and dark. What the user has chosen is in `state`; each tab has a
 // show() that draws it. Start at the end.
 "use strict";
 
@@ -88,128 +88,6 @@ function showTab() {
 	TABS.find((tab) => tab.name === state.tab).show();
 }
 
-// ---- filters ----
-
-function pathOf(node) {
-	const { tree } = profile, path = [];
-	for (let at = node; at > 0; at = tree.parent[at])
-		path.unshift(tree.functionOf[at]);
-	return path;
-}
-
-// As far as the path is still there.
-function nodeAt(path) {
-	const { tree } = profile;
-	let node = 0;
-	for (const functionIndex of path) {
-		const next = tree.children[node].find((child) => tree.functionOf[child] === functionIndex);
-		if (next === undefined)
-			break;
-		node = next;
-	}
-	return node;
-}
-
-// All anew, of other figures; the zoom stays where it was as far as that is still there.
-function refilter() {
-	const path = pathOf(state.view.zoom), wasComparison = profile.isComparison, wasExact = profile.isExact;
-	profile.select(filterOf());
-	state.view = { zoom: nodeAt(path), around: state.view.around };
-	state.history = [];
-	byId("back").disabled = true;
-	if (wasComparison !== profile.isComparison || wasExact !== profile.isExact)
-		table.setColumns();
-	table.type = undefined;
-	showColors();
-	showControls();
-	selectTab(state.tab, false); // a tab may have come or gone
-	showAll();
-}
-
-function setFilter(field, value) {
-	state[field] = value;
-	refilter();
-	say("All views show the part that is chosen.");
-}
-
-function snapshotName(index) {
-	const { file, duration } = profile.meta.snapshots[index];
-	return (index + 1) + ". " + file + (duration ? ", " + formatTime(duration) : "");
-}
-
-function makeFilters() {
-	const { snapshots } = profile.meta;
-	for (const id of ["focus", "ignore", "hide"])
-		byId(id).addEventListener("input", (event) => {
-			const isPattern = !event.target.value || compile(event.target.value);
-			event.target.setAttribute("aria-invalid", String(!isPattern));
-			state[id] = event.target.value;
-			if (isPattern)
-				refilter();
-		});
-	byId("filters").addEventListener("submit", (event) => event.preventDefault());
-	byId("filter").addEventListener("click", () => openFilters(byId("filters").hidden));
-	byId("fold").addEventListener("change", (event) => {
-		state.fold = event.target.checked;
-		refilter();
-	});
-	byId("fold").parentElement.hidden = !profile.hasFolded;
-	if (!snapshots || profile.meta.nodes.base)
-		return;
-	for (const [id, first] of [["snapshot", "as on the command line"], ["against", "nothing"]]) {
-		byId(id + "-choice").hidden = false;
-		byId(id).replaceChildren(make("option", { value: "-1", textContent: first }), ...snapshots.map((_, i) => make("option", { value: String(i), textContent: snapshotName(i) })));
-		byId(id).addEventListener("change", (event) => {
-			state[id] = Number(event.target.value);
-			state.range = null;
-			state.thread = -1;
-			refilter();
-		});
-	}
-}
-
-function openFilters(isOpen) {
-	byId("filters").hidden = !isOpen;
-	byId("filter").setAttribute("aria-expanded", String(isOpen));
-}
-
-// What is left out, each with a way back.
-function showChips() {
-	const chips = [], chip = (words, field, value) => chips.push(make("button", { type: "button", textContent: words + " \u00d7", title: "No longer", onclick: () => {
-		setFilter(field, value);
-		byId("filter").focus();
-	} }));
-	if (state.snapshot >= 0)
-		chip(snapshotName(state.snapshot), "snapshot", -1);
-	if (state.against >= 0)
-		chip("compared with " + snapshotName(state.against), "against", -1);
-	if (state.range)
-		chip("allocated " + formatRange(state.range) + " and still in use", "range", null);
-	if (state.thread >= 0)
-		chip("thread " + threadName(state.thread), "thread", -1);
-	for (const field of ["focus", "ignore", "hide"])
-		if (state[field])
-			chip(field + " " + state[field], field, "");
-	byId("chips").replaceChildren(...chips);
-	byId("chips").hidden = !chips.length;
-}
-
-// Every control as the state has it.
-function showControls() {
-	for (const id of ["search", "focus", "ignore", "hide"])
-		if (byId(id).value !== state[id])
-			byId(id).value = state[id];
-	byId("fold").checked = state.fold;
-	byId("vanished").checked = state.withVanished;
-	byId("snapshot").value = String(state.snapshot);
-	byId("against").value = String(state.against);
-	document.querySelector("[name=shape][value=" + (state.isFlame ? "flame" : "icicle") + "]").checked = true;
-	document.querySelector("[name=order][value=" + (state.byName ? "name" : "weight") + "]").checked = true;
-	byId("vanished-switch").hidden = !profile.isComparison;
-	makeTypes();
-	showChips();
-}
-
 // ---- the head ----
 
 function showSum() {
@@ -254,7 +132,8 @@ function showNotice() {
 function showHead() {
 	const { meta } = profile, of = meta.title || meta.command ? meta : meta.series || meta;
 	const from = [of.pid ? "pid " + of.pid : "", of.host ? "on " + of.host : ""].filter((part) => part).join(" ");
-	const isGrowth = state.tab === "growth" && meta.series, title = of.title || (of.command || (meta.isGrowth ? "Heap growth" : "Heap profile")).split(" ")[0].split("/").pop();
+	const isGrowth = state.tab === "growth" && meta.series, program = (of.command || "").split(" ")[0].split("/").pop();
+	const title = of.title || program || (meta.isGrowth ? "Heap growth" : "Heap profile");
 	document.title = title + (profile.isComparison ? ", compared" : meta.isGrowth ? ", growth" : "") + " \u2013 heapinject";
 	byId("what").textContent = profile.isComparison ? "heap profiles, compared" : meta.isGrowth ? "heap growth" : "heap profile";
 	byId("title").replaceChildren(title, ...(from ? [make("span", { textContent: from })] : []));
@@ -298,84 +177,6 @@ function showAll() {
 	writeFragment();
 }
 
-// ---- keys ----
-
-// Which node the arrow leads to, as things are drawn.
-function neighbour(key) {
-	const { layout, node } = graph.focused, band = graph.bandOf(layout), { tree } = layout;
-	if (key === "ArrowLeft" || key === "ArrowRight") {
-		const siblings = node ? layout.children[tree.parent[node]] : [0], at = siblings.indexOf(node) + (key === "ArrowLeft" ? -1 : 1);
-		return siblings[at] === undefined ? null : { layout, node: siblings[at] };
-	}
-	const isOutward = (key === "ArrowUp") === band.isUpward;
-	const isAround = graph.bands.length > 1;
-	if (isAround && node === 0 && key === "ArrowUp") {
-		const callers = graph.bands[0].layout;
-		return callers.children[0].length ? { layout: callers, node: callers.children[0][0] } : null;
-	}
-	if (isOutward)
-		return layout.children[node].length ? { layout, node: layout.children[node][0] } : null;
-	if (node === 0)
-		return null;
-	return isAround && tree.parent[node] === 0 ? { layout: mainLayout(), node: 0 } : { layout, node: tree.parent[node] };
-}
-
-function moveFocus(key) {
-	const next = neighbour(key);
-	if (!next)
-		return;
-	const { window } = graph, { layout, node } = next;
-	if (layout.x[node] >= window.to || layout.x[node] + layout.width[node] <= window.from)
-		goTo({ zoom: profile.tree.parent[node], around: null });
-	focusOn(layout, node, true);
-	graph.scrollTo(layout, node);
-}
-
-const graphKeys = {
-	ArrowUp: () => moveFocus("ArrowUp"),
-	ArrowDown: () => moveFocus("ArrowDown"),
-	ArrowLeft: () => moveFocus("ArrowLeft"),
-	ArrowRight: () => moveFocus("ArrowRight"),
-	Enter: () => chosen(graph.focused.layout, graph.focused.node),
-	Home: () => goHome(),
-	Backspace: () => goBack(),
-	s: () => sandwich(),
-	S: () => sandwich(),
-};
-
-function goHome() {
-	goTo({ zoom: 0, around: null });
-	focusOn(mainLayout(), 0, false);
-	graph.scrollToRoot();
-}
-
-function isField(element) {
-	return ["INPUT", "SELECT", "TEXTAREA"].includes(element.tagName) && !["checkbox", "radio", "range"].includes(element.type);
-}
-
-function pressed(event) {
-	const isSearching = event.target === byId("search"), isTyping = isField(event.target);
-	if (event.ctrlKey || event.metaKey || event.altKey || (isTyping && !isSearching))
-		return;
-	if (event.key === "Escape" && isSearching) {
-		byId("search").value = "";
-		search("");
-		graph.item.focus();
-	} else if (event.key === "Escape" && byId("save").open)
-		byId("save").open = false;
-	else if (event.key === "Escape")
-		goBack();
-	else if (event.key === "/" && !isTyping)
-		byId("search").select();
-	else if (event.key === "Enter" && isSearching)
-		graph.item.focus();
-	else if (byId("graph").contains(event.target) && graphKeys[event.key])
-		graphKeys[event.key]();
-	else
-		return;
-	event.preventDefault();
-}
-
 // ---- events ----
 
 // A function of the box in focus becomes a filter.
@@ -404,7 +205,10 @@ function listenToGraph() {
 		writeFragment();
 	});
 	byId("around").addEventListener("change", (event) => goTo({ zoom: 0, around: Number(event.target.value) }));
-	const buttons = { zoom: () => chosen(graph.focused.layout, graph.focused.node), sandwich, back: goBack, home: goHome, "focus-on": () => filterFocused("focus"), "hide-it": () => filterFocused("hide") };
+	const buttons = {
+		zoom: () => chosen(graph.focused.layout, graph.focused.node), sandwich, back: goBack, home: goHome,
+		"focus-on": () => filterFocused("focus"), "hide-it": () => filterFocused("hide"),
+	};
 	for (const [id, act] of Object.entries(buttons))
 		byId(id).addEventListener("click", act);
 	byId("show-source").addEventListener("click", () => {

@@ -23,16 +23,19 @@ function collapsedText() {
 }
 
 function tableText(tables) {
-	return tables.map((list) => Array.from(list.rows, (row) => Array.from(row.cells, (cell) => cell.innerText.replace(/\s+/g, " ").trim()).join("\t")).join("\n")).join("\n\n") + "\n";
+	const rowText = (row) => Array.from(row.cells, (cell) => cell.innerText.replace(/\s+/g, " ").trim()).join("\t");
+	return tables.map((list) => Array.from(list.rows, rowText).join("\n")).join("\n\n") + "\n";
 }
 
 // The tables of the tab that is open; of one without tables the functions.
 function shownText() {
-	const panel = document.querySelector("[role=tabpanel]:not([hidden])"), tables = Array.from(panel.querySelectorAll("table")).filter((list) => list.offsetParent && list.rows.length > 1);
+	const panel = document.querySelector("[role=tabpanel]:not([hidden])");
+	const tables = Array.from(panel.querySelectorAll("table")).filter((list) => list.offsetParent && list.rows.length > 1);
 	if (tables.length)
 		return panel.innerText.split("\n")[0] + "\n" + tableText(tables);
 	const type = kind(), rows = profile.functionRows(state.type).sort((a, b) => b.self.now - a.self.now);
-	return typeName(type) + "\nSelf\tTotal\tFunction\n" + rows.map((row) => [formatValue(row.self.now, type), formatValue(row.total.now, type), profile.nameOf(row.functionIndex)].join("\t")).join("\n") + "\n";
+	const lines = rows.map((row) => [formatValue(row.self.now, type), formatValue(row.total.now, type), profile.nameOf(row.functionIndex)].join("\t"));
+	return [typeName(type), "Self\tTotal\tFunction", ...lines].join("\n") + "\n";
 }
 
 // Where the clipboard is refused, as in some browsers for files, the old way.
@@ -62,10 +65,11 @@ function graphPicture() {
 	const drawing = makeSvg("g", { transform: `translate(0 ${head})` });
 	for (const band of graph.bands)
 		graph.eachBox(band, (node, box) => {
-			const { tree } = band.layout, named = profile.nameOf(tree.functionOf[node]), width = Math.max(box.width - (box.width > 2 ? 1 : 0), 0.5), sign = graph.signOf(tree, node);
-			const whole = (sign ? sign + " " : "") + named, words = graph.fitting(whole, width - 10, LETTERS_MIN).text, group = makeSvg("g", {});
+			const { tree } = band.layout, named = profile.nameOf(tree.functionOf[node]), sign = graph.signOf(tree, node);
+			const width = Math.max(box.width - (box.width > 2 ? 1 : 0), 0.5), fill = colors.ofNode(tree, node, state.type);
+			const words = graph.fitting((sign ? sign + " " : "") + named, width - 10, LETTERS_MIN).text, group = makeSvg("g", {});
 			group.append(makeSvg("title", {}, named + "\n" + factsOf(tree, node)[0][1]),
-				makeSvg("rect", { x: box.left.toFixed(2), y: box.top, width: width.toFixed(2), height: ROW_HEIGHT - 1.5, rx: 2, fill: colors.ofNode(tree, node, state.type) }));
+				makeSvg("rect", { x: box.left.toFixed(2), y: box.top, width: width.toFixed(2), height: ROW_HEIGHT - 1.5, rx: 2, fill }));
 			if (width >= LABEL_FROM && words)
 				group.append(textOf(box.left + 5, box.top + 14, words, colors.text));
 			drawing.append(group);
@@ -110,10 +114,11 @@ function picture() {
 }
 
 function download(blob, ending) {
-	const address = URL.createObjectURL(blob), link = make("a", { href: address, download: document.title.split(" \u2013 ")[0].replace(/[^\w.-]+/g, "_") + "." + state.tab + ending });
+	const name = document.title.split(" \u2013 ")[0].replace(/[^\w.-]+/g, "_") + "." + state.tab + ending;
+	const address = URL.createObjectURL(blob), link = make("a", { href: address, download: name });
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(address), 10000);
-	say(link.download + " saved.");
+	say(name + " saved.");
 }
 
 function saveSvg() {
@@ -122,7 +127,8 @@ function saveSvg() {
 
 // Twice as fine as the screen, as far as browsers have canvases of that size.
 async function pngBlob() {
-	const { words, width, height } = picture(), image = new Image(), scale = Math.min(2, 16000 / Math.max(width, height)), canvas = make("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+	const { words, width, height } = picture(), image = new Image(), scale = Math.min(2, 16000 / Math.max(width, height));
+	const canvas = make("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
 	image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(words);
 	await image.decode();
 	canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);

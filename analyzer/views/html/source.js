@@ -18,8 +18,9 @@ function sourceNames() {
 }
 
 function makeSourceLine([lineNumber, words, flat, cum], most) {
-	const type = profile.types[profile.meta.type], figure = (value) => make("td", { className: "number", textContent: value ? formatValue(value, type) : "" });
-	const row = make("tr", { className: cum ? "hot" : "" }, figure(flat), figure(cum), make("td", { className: "number line", textContent: String(lineNumber) }), make("td", { className: "code", textContent: words }));
+	const type = profile.types[profile.meta.type], cell = (className, said) => make("td", { className, textContent: said });
+	const figure = (value) => cell("number", value ? formatValue(value, type) : "");
+	const row = make("tr", { className: cum ? "hot" : "" }, figure(flat), figure(cum), cell("number line", String(lineNumber)), cell("code", words));
 	row.style.setProperty("--part", most > 0 ? cum / most : 0);
 	return row;
 }
@@ -43,10 +44,11 @@ function makeSource(entry) {
 			rows.push(gapRow());
 		rows.push(makeSourceLine(line, most));
 	});
-	const head = make("tr", {}, ...["Self", "Total", "Line", "Source"].map((named, i) => make("th", { scope: "col", className: i < 3 ? "number" : "", textContent: named })));
+	const head = make("tr", {}, ...makeHeadings([["Self", "number"], ["Total", "number"], ["Line", "number"], ["Source"]]));
 	const list = make("table", { className: "source" }, make("thead", {}, head), make("tbody", {}, ...rows));
 	list.setAttribute("aria-label", "Source of " + entry.function);
-	return [make("h3", { textContent: entry.file }), ...(entry.note ? [make("p", { className: "quiet-text", textContent: entry.note })] : []), makeRegion(make("div", { className: "scroll" }, list), "Source in " + entry.file)];
+	const note = entry.note ? [make("p", { className: "quiet-text", textContent: entry.note })] : [];
+	return [make("h3", { textContent: entry.file }), ...note, makeRegion(make("div", { className: "scroll" }, list), "Source in " + entry.file)];
 }
 
 function makeCode(entry) {

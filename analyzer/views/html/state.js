@@ -49,7 +49,8 @@ function filterOf() {
 const numberField = { read: Number, write: String }, textField = { read: String, write: String };
 const flagField = { read: (value) => value === "1", write: (value) => value ? "1" : "0" };
 const FIELDS = {
-	tab: textField, type: numberField, isFlame: flagField, byName: flagField, withVanished: flagField, search: textField, color: textField, fold: flagField, snapshot: numberField, against: numberField,
+	tab: textField, type: numberField, isFlame: flagField, byName: flagField, withVanished: flagField, search: textField, color: textField,
+	fold: flagField, snapshot: numberField, against: numberField,
 	thread: numberField, focus: textField, ignore: textField, hide: textField, source: textField, calls: numberField,
 	range: { read: (value) => value.split("-").map(Number), write: (range) => range.join("-") },
 };
