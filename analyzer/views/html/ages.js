@@ -116,8 +116,11 @@ function showMemory() {
 		time: moments.map((moment) => moment[0]), kind: { isBytes: true }, hasTimes: true, nameOf: (series) => series.name, showsTimes: true,
 	});
 	memoryChart.show(shown, { hasBands: false, hasSlopes: false });
-	const said = ({ name, value }) => name + ": " + formatBytes(value[0]) + " at first, " + formatBytes(value[value.length - 1]) + " at last";
-	byId("memory-said").textContent = shown.map(said).join("; ") + ".";
+	byId("memory-said").replaceChildren(...shown.map(({ name, value, color }) => {
+		const swatch = make("i", { className: "swatch" });
+		swatch.style.setProperty("--series", color);
+		return make("span", {}, swatch, name + ": " + formatBytes(value[0]) + " at first, " + formatBytes(value[value.length - 1]) + " at last. ");
+	}));
 }
 
 // ---- events ----
