@@ -129,8 +129,9 @@ static const char *note_of(const struct source_writer *writer, const struct sour
 static int write_part(struct source_writer *writer, size_t first, size_t end)
 {
 	const struct source_line *line = &writer->lines.line[first];
-	const struct source_places places =
-		annotated_places(writer->options, writer->profile, line->module);
+	/* Without a build-id no server is asked: a page has what is at hand. */
+	const struct source_places places = {.path = writer->options->source_path,
+					     .trim = writer->options->trim_path};
 	struct source_text text;
 	int err;
 
