@@ -237,7 +237,7 @@ static int judge_runtimes(struct profile *profile, const char *expected)
 
 int judgement_make(struct profile *profile)
 {
-	char expected[CAVEATS_TEXT_MAX / 2];
+	char expected[CAVEATS_TEXT_MAX];
 	int err;
 
 	caveats_clear(&profile->meta); /* the old ones would withdraw the intervals */

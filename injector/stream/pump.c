@@ -355,9 +355,9 @@ static inline int stack_number(struct pump *pump, uint32_t id, uint32_t *out_num
 /* What a stack's addresses mean is not known: the record carries them itself. */
 static int send_unsure(struct pump *pump, const struct hi_record_known *from)
 {
-	struct {
+	union {
 		struct hi_record_alloc alloc;
-		uint64_t frame[HI_FRAMES_MAX];
+		uint64_t word[sizeof(struct hi_record_alloc) / sizeof(uint64_t) + HI_FRAMES_MAX];
 	} record = {.alloc = {.header = from->header,
 			      .address = from->address,
 			      .bytes = from->bytes,
@@ -367,7 +367,7 @@ static int send_unsure(struct pump *pump, const struct hi_record_known *from)
 			      .interval_shift = from->interval_shift}};
 	struct hi_stream_stack stack;
 	if (from->stack < pump->stacks_size / HI_STACK_UNIT &&
-	    stack_copy(pump, from->stack, &stack, record.frame)) {
+	    stack_copy(pump, from->stack, &stack, record.alloc.frame)) {
 		record.alloc.frame_count = (uint16_t)stack.frame_count;
 		record.alloc.stack_end = stack.record.flags;
 	}
