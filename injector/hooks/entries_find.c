@@ -219,6 +219,39 @@ static int find_relays_in(struct finder *finder, const struct elf_image *image)
 	return err;
 }
 
+/* Is one of these bytes changed for any function? */
+static bool is_changed(const struct entries *entries, remote_addr at, size_t size)
+{
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &entries->entry[hook];
+
+		if (!entry->at)
+			continue;
+		if (entry->at < at + size && at < entry->at + entry->size)
+			return true;
+		if (entry->by == ENTRY_IN_GAP && entry->relay < at + size &&
+		    at < entry->relay + ARCH_JUMP_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A jump that is longer than the instruction that it replaces ends in bytes of what follows: of the
+ * next function, if this one is so short, or of the padding before that. Where these change, too,
+ * it would lead anywhere.
+ */
+static void drop_overlapping(struct entries *entries)
+{
+	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
+		const struct entry *entry = &entries->entry[hook];
+
+		if (entry->at && entry->by == ENTRY_FAR_AWAY &&
+		    is_changed(entries, entry->at + entry->size, ARCH_JUMP_BYTES - entry->size))
+			entries_drop(entries, hook);
+	}
+}
+
 /* ---- functions ------------------------------------------------------------------------------- */
 
 /* Is the function at this address hooked, perhaps under another name? */
@@ -306,6 +339,7 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 		look_at_entry(finder, hook);
 	for (size_t i = 0; i < images->count && !err; i++)
 		err = find_relays_in(finder, &images->image[i]);
+	drop_overlapping(&finder->entries);
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
 		look_at_alias(finder, hook);
 	if (!err)
