@@ -107,9 +107,12 @@ static enum code_state look_at(const struct hi_control *control, const uint8_t *
 		if (!journal_code_at(control, at + i, &old_value, &new_value)) {
 			if (file)
 				return CODE_FOREIGN;
+		} else if (is == old_value) {
+			/* the new value may be the same: a jump that has the bytes of the code */
+			continue;
 		} else if (is == new_value) {
 			state = CODE_CHANGED;
-		} else if (is != old_value) {
+		} else {
 			return CODE_FOREIGN;
 		}
 	}
