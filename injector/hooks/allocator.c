@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "arch.h"
+#include "elf_segment.h"
 #include "elf_symbols.h"
 #include "hook_table.h"
 
@@ -200,17 +202,43 @@ static void settle_usable_size(struct allocator *allocator, remote_addr usable_s
 /* ---- operator new ---------------------------------------------------------------------------- */
 
 /*
- * Are blocks of operator new the same as blocks of malloc? Certainly if operator delete is the same
- * function as free, which then cannot tell them apart (gperftools). jemalloc's operator delete
- * jumps to free, mimalloc has but one function that frees. Allocators that check for errors do
- * distinguish them: gperftools' debugging variant ends a program that deletes a block from malloc.
+ * Does operator delete only pass the block on to free? In a library it may do so through a slot,
+ * whose target is not known here.
+ */
+static bool deletes_by_free(const struct allocator *allocator)
+{
+	const struct elf_image *image = allocator->image;
+	const remote_addr release = allocator->original[HI_FN_DELETE],
+			  free = allocator->original[HI_FN_FREE];
+	const void *code;
+
+	if (!release || !free || release == free)
+		return release == free;
+	if (!image->elf ||
+	    elf_segment_bytes(image->elf, release - image->bias, ARCH_ENTRY_MAX, &code))
+		return false;
+	const remote_addr target = arch_entry_target(code, release);
+
+	return target && (target == free || !image->is_main);
+}
+
+/*
+ * Are blocks of operator new the same as blocks of malloc? Of an allocator under a prefix
+ * (mi_new) that is known. Operators without one may be the program's own, and do more than the
+ * allocator that is linked into the program beside them: put a header before the block, align it,
+ * clear it. They are the allocator's only if operator delete does nothing but free the block:
+ * jemalloc's jumps to free, mimalloc and gperftools have but one function that frees. (That of
+ * gperftools' debugging variant, which tells the two kinds of blocks apart, does not.)
  */
 static bool is_new_malloc(const struct allocator *allocator)
 {
-	const remote_addr release = allocator->original[HI_FN_DELETE];
+	const enum allocator_family family = allocator->family;
 
-	return (release && release == allocator->original[HI_FN_FREE]) ||
-	       allocator->family == ALLOCATOR_JEMALLOC || allocator->family == ALLOCATOR_MIMALLOC;
+	if (family == ALLOCATOR_TCMALLOC)
+		return allocator->original[HI_FN_DELETE] &&
+		       allocator->original[HI_FN_DELETE] == allocator->original[HI_FN_FREE];
+	return (family == ALLOCATOR_JEMALLOC || family == ALLOCATOR_MIMALLOC) &&
+	       (*allocator->prefix || deletes_by_free(allocator));
 }
 
 /*
@@ -228,7 +256,9 @@ static void settle_operators(struct allocator *allocator)
 
 		if (hook->plain == HI_FN_NONE || !original[function])
 			continue;
-		if (is_malloc && original[hook->plain])
+		/* an allocator that has operators has both variants, a program hardly ever */
+		if (is_malloc && original[hook->plain] &&
+		    (hook->nothrow == HI_FN_NONE || original[hook->nothrow]))
 			allocator->plain[function] = original[hook->plain];
 		else if (hook->nothrow != HI_FN_NONE && original[hook->nothrow])
 			allocator->nothrow[function] = original[hook->nothrow];

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// A program with operators of its own, and an allocator that is linked into it. "ready", then
+// "keep N": N blocks of 1000 bytes from operator new, and N that are deleted; the answer says how
+// many were not as operator new makes them.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "../target.h"
+
+#define BLOCK_BYTES 1000u
+#define ALIGNMENT 64u
+#define MAGIC 0x6d61676963ull
+
+static void *volatile last;
+
+#ifdef ARENA
+// An allocator that never frees, so that operator delete and free are one function.
+#define HEAP_BYTES (64u << 20)
+alignas(ALIGNMENT) static char heap[HEAP_BYTES];
+static size_t used;
+
+#define APART __attribute__((noipa))
+
+extern "C" {
+APART void *malloc(size_t size)
+{
+	void *block = heap + used;
+
+	used += (size + 15) / 16 * 16;
+	return used <= HEAP_BYTES ? block : nullptr;
+}
+
+APART void free(void *block)
+{
+	(void)block;
+	__asm__ volatile(".fill 8, 1, 0x90"); // room for a jump
+}
+
+APART void *calloc(size_t count, size_t size)
+{
+	return malloc(count * size);
+}
+
+APART void *realloc(void *block, size_t size)
+{
+	return block ? nullptr : malloc(size);
+}
+}
+
+APART void *operator new(size_t size)
+{
+	used = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	return malloc(size);
+}
+
+void operator delete(void *block) noexcept __attribute__((alias("free")));
+
+static bool is_right(void *block)
+{
+	return reinterpret_cast<uintptr_t>(block) % ALIGNMENT == 0;
+}
+#else
+struct header {
+	uint64_t magic, size;
+};
+
+void *operator new(size_t size)
+{
+	auto *header = static_cast<struct header *>(malloc(size + sizeof(struct header)));
+
+	if (!header)
+		throw std::bad_alloc();
+	*header = {MAGIC, size};
+	return header + 1;
+}
+
+static bool is_right(void *block)
+{
+	return (static_cast<header *>(block) - 1)->magic == MAGIC;
+}
+
+void operator delete(void *block) noexcept
+{
+	if (!block)
+		return;
+	if (!is_right(block))
+		abort();
+	free(static_cast<header *>(block) - 1);
+}
+#endif
+
+static int keep(int count)
+{
+	int wrong = 0;
+
+	for (int i = 0; i < count; i++) {
+		last = operator new(BLOCK_BYTES);
+		wrong += !is_right(last);
+		last = malloc(16); // moves the arena on
+		free(last);
+		last = operator new(BLOCK_BYTES);
+		wrong += !is_right(last);
+		operator delete(last);
+	}
+	return wrong;
+}
+
+int main()
+{
+	char command[TARGET_COMMAND_MAX];
+	int count;
+
+	target_say("ready\n");
+	while (target_read(command)) {
+		if (sscanf(command, "keep %d", &count) != 1)
+			return 1;
+		target_say("%d are wrong\n", keep(count));
+	}
+}
