@@ -28,6 +28,7 @@ static void look_at(const struct search *search, const char *name, const Elf64_S
 			      .size = symbol->st_size,
 			      .is_exported = is_exported,
 			      .is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL,
+			      .is_indirect = type == STT_GNU_IFUNC,
 		      });
 }
 

@@ -52,6 +52,7 @@ struct reader {
 	remote_addr mark[MARK_COUNT];
 	remote_addr glibc[GLIBC_NAMES];
 	remote_addr usable_size;
+	remote_addr chooses_malloc; /* the function that chooses it; 0 = it is not so */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -90,7 +91,10 @@ static void look_at(void *context, const struct elf_function *function)
 		return;
 	name += reader->prefix_length;
 	which = reader->prefix_length ? hook_prefixed_function_of(name) : hook_function_of(name);
-	if (which != HI_FN_NONE && (!function->is_exported || reader->prefix_length))
+	if (function->is_indirect)
+		reader->chooses_malloc =
+			which == HI_FN_MALLOC ? function->address : reader->chooses_malloc;
+	else if (which != HI_FN_NONE && (!function->is_exported || reader->prefix_length))
 		take(reader, which, function);
 	else if (strcmp(name, marks[MARK_JEMALLOC]) == 0)
 		reader->mark[MARK_JEMALLOC] = function->address;
@@ -289,5 +293,11 @@ bool allocator_open(const struct elf_image *image, const char *prefix, size_t *r
 	settle_usable_size(out_allocator, reader.usable_size);
 	settle_operators(out_allocator);
 	out_allocator->malloc = out_allocator->original[HI_FN_MALLOC];
+	/* where the chosen one is, is not known: it is only named */
+	if (!out_allocator->malloc && *prefix && reader.chooses_malloc) {
+		memset(out_allocator->original, 0, sizeof(out_allocator->original));
+		out_allocator->malloc = reader.chooses_malloc;
+		out_allocator->family = ALLOCATOR_UNKNOWN;
+	}
 	return out_allocator->malloc != 0;
 }
