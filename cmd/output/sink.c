@@ -55,9 +55,30 @@ static void close_files(struct sink *sink, bool remove)
 	file_broker_close(&sink->broker);
 }
 
+/*
+ * The prefix of the files. In a directory they are called after the program, by a name that hides
+ * no file and leads nowhere else.
+ */
+static const char *complete_prefix(const char *prefix, const char *program, char path[PATH_MAX])
+{
+	const size_t length = strlen(prefix);
+
+	if (!length || prefix[length - 1] != '/' ||
+	    snprintf(path, PATH_MAX, "%s%s", prefix, *program ? program : "heapinject") >= PATH_MAX)
+		return prefix;
+	for (char *at = path + length; *at; at++) {
+		if (*at <= ' ' || *at > '~' || *at == '/' || (*at == '.' && at == path + length))
+			*at = '_';
+	}
+	return path;
+}
+
 static int open_files(struct sink *sink, const char *prefix, const struct preflight *preflight,
 		      bool names_live)
 {
+	static char path[PATH_MAX]; /* as long as the outputs */
+
+	prefix = complete_prefix(prefix, preflight->comm, path);
 	int err = outputs_create(&sink->outputs, prefix, preflight->pid);
 	if (err) {
 		complain_of_files(prefix, preflight->pid, err);
