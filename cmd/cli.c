@@ -6,20 +6,21 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arena.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
+#include "hi_options.h"
 #include "hi_units.h"
 #include "hi_version.h"
 #include "preflight.h"
 #include "session.h"
 
-#define DEFAULT_SECONDS 60
+#define DEFAULT_NS 60000000000u
 #define DEFAULT_BUDGET_PPM 10000u
 #define BUDGET_UNSET UINT32_MAX
 #define LIVE_MAX_MAX (1u << 30)
@@ -62,7 +63,7 @@ static const struct command commands[] = {
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
 	 "exits; each time the files are written.\n"
 	 "\n"
-	 "  -s, --duration TIME    how long: 120, 120s, 2m, 1h (default 60s)\n"
+	 "  -s, --duration TIME    how long: 120, 500ms, 1.5s, 2m, 1h30m (default 60s)\n"
 	 "  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M; 1 = every "
 	 "allocation, exact;\n"
 	 "                         auto (default): as many samples as --max-overhead allows\n"
@@ -81,6 +82,7 @@ static const struct command commands[] = {
 	 "bytes each\n"
 	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default "
 	 "./heapinject);\n"
+	 "                         in a directory, out/, they are called after the program;\n"
 	 "                         - writes the record stream to standard output, for `heapinject "
 	 "report -`\n"
 	 "      --hook WHERE       entry: where the allocator's functions begin, the place that "
@@ -164,6 +166,14 @@ static int usage_error(const char *command, const char *what, const char *value)
 	return HI_EXIT_USAGE;
 }
 
+/* code: as of hi_options_next() */
+static int option_error(const char *command, int code, const struct hi_options *given)
+{
+	char complaint[HI_OPTION_COMPLAINT_MAX];
+
+	return usage_error(command, hi_options_explain(given, code, complaint), NULL);
+}
+
 static int parse_pid(const char *command, const char *text, pid_t *out_pid)
 {
 	uint64_t value;
@@ -215,18 +225,20 @@ static int parse_check(int argc, char **argv, struct check_options *out, pid_t *
 						     {"verbose", no_argument, NULL, 'v'},
 						     {"prefix", required_argument, NULL, 'p'},
 						     {NULL, 0, NULL, 0}};
-	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1;) {
-		if (option == ':')
-			return usage_error("check", "an option lacks its value", argv[optind - 1]);
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "v", .next = 1};
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
 		if (option != 'j' && option != 'v' && option != 'p')
-			return usage_error("check", "unknown option", argv[optind - 1]);
-		out->json |= option == 'j';
-		out->in_detail |= option == 'v';
-		if (option == 'p' && parse_prefix("check", optarg, &out->prefixes) != HI_EXIT_OK)
+			return option_error("check", option, &given);
+		if (option == 'j')
+			out->json = !given.is_off;
+		if (option == 'v')
+			out->in_detail = !given.is_off;
+		if (option == 'p' &&
+		    parse_prefix("check", given.value, &out->prefixes) != HI_EXIT_OK)
 			return HI_EXIT_USAGE;
 	}
-	return parse_only_pid(argc, argv, optind, out_pid);
+	return parse_only_pid(argc, argv, given.next, out_pid);
 }
 
 static int run_check(int argc, char **argv)
@@ -292,71 +304,71 @@ static int parse_hook(const char *text, enum hi_hook *out_hook)
 	return usage_error("attach", "not a place to hook (auto, entry, slot)", text);
 }
 
-/* argument: the word that getopt rejected, for the message. */
-static int parse_attach_option(int option, const char *argument, struct session_options *options)
+static int parse_attach_option(int option, const struct hi_options *given,
+			       struct session_options *options)
 {
+	const char *value = given->value;
+
 	switch (option) {
 	case 's':
-		return hi_parse_seconds(optarg, &options->duration_s)
-			       ? usage_error("attach", "not a time (120, 120s, 2m)", optarg)
+		return hi_parse_time(value, &options->duration_ns)
+			       ? usage_error("attach", "not a time (120, 500ms, 1.5s, 1h30m)",
+					     value)
 			       : HI_EXIT_OK;
 	case 'c':
 		options->interval = 0;
-		return strcmp(optarg, "auto") != 0 && hi_parse_bytes(optarg, &options->interval)
+		return strcmp(value, "auto") != 0 && hi_parse_bytes(value, &options->interval)
 			       ? usage_error("attach",
 					     "not a number of bytes (524288, 512K, 1M, auto)",
-					     optarg)
+					     value)
 			       : HI_EXIT_OK;
 	case 'b':
-		return hi_parse_bytes(optarg, &options->live_max) ||
-				       options->live_max > LIVE_MAX_MAX
+		return hi_parse_bytes(value, &options->live_max) || options->live_max > LIVE_MAX_MAX
 			       ? usage_error("attach",
 					     "not a number of blocks (1000000, 50M; at most 1G)",
-					     optarg)
+					     value)
 			       : HI_EXIT_OK;
 	case 'e':
-		return hi_parse_seconds(optarg, &options->every_s)
-			       ? usage_error("attach", "not a time (30, 30s, 5m)", optarg)
+		return hi_parse_time(value, &options->every_ns)
+			       ? usage_error("attach", "not a time (30, 500ms, 1.5s, 1h30m)", value)
 			       : HI_EXIT_OK;
 	case 'k':
-		return parse_keep(optarg, &options->keep);
+		return parse_keep(value, &options->keep);
 	case 'o':
-		options->prefix = optarg;
-		return *optarg ? HI_EXIT_OK
-			       : usage_error("attach", "the output prefix is empty", NULL);
+		options->prefix = value;
+		return *value ? HI_EXIT_OK
+			      : usage_error("attach", "the output prefix is empty", NULL);
 	case 'l':
-		if (strcmp(optarg, "map") != 0 && strcmp(optarg, "dlopen") != 0)
-			return usage_error("attach", "not a loader (map, dlopen)", optarg);
-		options->loader = strcmp(optarg, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
+		if (strcmp(value, "map") != 0 && strcmp(value, "dlopen") != 0)
+			return usage_error("attach", "not a loader (map, dlopen)", value);
+		options->loader = strcmp(value, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
 		return HI_EXIT_OK;
 	case 'h':
-		return parse_hook(optarg, &options->hook);
+		return parse_hook(value, &options->hook);
 	case 'p':
-		return parse_prefix("attach", optarg, &options->prefixes);
+		return parse_prefix("attach", value, &options->prefixes);
 	case 'm':
 		options->budget_ppm = 0;
-		return strcmp(optarg, "off") && hi_parse_percent(optarg, &options->budget_ppm)
-			       ? usage_error("attach", "not a share (1%, 0.2%, off)", optarg)
+		return strcmp(value, "off") && hi_parse_percent(value, &options->budget_ppm)
+			       ? usage_error("attach", "not a share (1%, 0.2%, off)", value)
 			       : HI_EXIT_OK;
 	case 'j':
-		options->json = true;
+		options->json = !given->is_off;
 		return HI_EXIT_OK;
 	case 'u':
-		options->until_sure = true;
+		options->until_sure = !given->is_off;
 		return HI_EXIT_OK;
 	case 'f':
-		options->fail_if_grows = true;
+		options->fail_if_grows = !given->is_off;
 		return HI_EXIT_OK;
 	case 'q':
-		options->quiet = true;
+		options->quiet = !given->is_off;
 		return HI_EXIT_OK;
 	case 'v':
-		options->verbose = true;
+		options->verbose = !given->is_off;
 		return HI_EXIT_OK;
 	default:
-		return usage_error("attach",
-				   option == ':' ? "an option lacks its value" : "unknown option",
-				   argument);
+		return option_error("attach", option, given);
 	}
 }
 
@@ -365,7 +377,7 @@ static int check_attach_options(const struct session_options *options)
 {
 	const bool streams = !strcmp(options->prefix, "-");
 	char duration[HI_UNITS_TEXT_MAX];
-	if (streams && (options->every_s || options->keep))
+	if (streams && (options->every_ns || options->keep))
 		return usage_error("attach",
 				   "the record stream (-o -) has no files for --every and --keep",
 				   NULL);
@@ -374,10 +386,10 @@ static int check_attach_options(const struct session_options *options)
 				   "the record stream (-o -) has no answer for --json, "
 				   "--until-sure and --fail-if-grows",
 				   NULL);
-	if (options->every_s < options->duration_s || !options->every_s)
+	if (options->every_ns < options->duration_ns || !options->every_ns)
 		return HI_EXIT_OK;
 	return usage_error("attach", "--every would come only after the end, which is at",
-			   hi_format_duration(options->duration_s, duration, sizeof(duration)));
+			   hi_format_time(options->duration_ns, duration, sizeof(duration)));
 }
 
 static int run_attach(int argc, char **argv)
@@ -401,23 +413,22 @@ static int run_attach(int argc, char **argv)
 		{NULL, 0, NULL, 0},
 	};
 	struct session_options options = {
-		.duration_s = DEFAULT_SECONDS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
-	static const char letters[] = ":s:c:o:qv";
-	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
-		/* An unknown letter may be in the middle of a word that getopt has not finished. */
-		const char letter[] = {'-', (char)optopt, 0};
-		const bool is_letter = option == '?' && optopt && !strchr(letters, optopt);
-		int exit_code = parse_attach_option(option, is_letter ? letter : argv[optind - 1],
-						    &options);
+		.duration_ns = DEFAULT_NS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
+	struct hi_options given = {.argc = argc,
+				   .argv = argv,
+				   .known = long_options,
+				   .letters = "s:c:o:qv",
+				   .next = 1};
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		int exit_code = parse_attach_option(option, &given, &options);
 		if (exit_code != HI_EXIT_OK)
 			return exit_code;
 	}
-	if (optind >= argc)
+	if (given.next >= argc)
 		return usage_error("attach", "which process? give its PID", NULL);
-	if (optind + 1 < argc)
-		return usage_error("attach", "one argument too many", argv[optind + 1]);
-	int exit_code = parse_pid("attach", argv[optind], &options.pid);
+	if (given.next + 1 < argc)
+		return usage_error("attach", "one argument too many", argv[given.next + 1]);
+	int exit_code = parse_pid("attach", argv[given.next], &options.pid);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = check_attach_options(&options);
 	/*
@@ -432,6 +443,21 @@ static int run_attach(int argc, char **argv)
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
+/* before: what the message begins with. Says which command may be meant: by its name, or report. */
+static int no_command(const char *before, const char *name)
+{
+	struct hi_nearest nearest = {.typed = name, .size = strlen(name)};
+
+	for (const struct command *command = commands; command->name; command++)
+		hi_nearest_look(&nearest, command->name);
+	if (!nearest.name && (name[0] == '-' || (*name && access(name, R_OK) == 0)))
+		nearest.name = "report";
+	fprintf(stderr, "%s: no such command: %s%s%s%s; see `heapinject --help`\n", before, name,
+		nearest.name ? " (did you mean `heapinject " : "", nearest.name ? nearest.name : "",
+		nearest.name ? "`?)" : "");
+	return HI_EXIT_USAGE;
+}
+
 static int run_help(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -440,7 +466,7 @@ static int run_help(int argc, char **argv)
 	}
 	const struct command *command = command_find(argv[1]);
 	if (!command)
-		return usage_error("help", "no such command", argv[1]);
+		return no_command("heapinject help", argv[1]);
 	print_command(command, stdout);
 	return HI_EXIT_OK;
 }
@@ -458,11 +484,8 @@ int cli_run(int argc, char **argv)
 		return HI_EXIT_OK;
 	}
 	const struct command *command = command_find(argv[1]);
-	if (!command) {
-		fprintf(stderr, "heapinject: no such command: %s; see `heapinject --help`\n",
-			argv[1]);
-		return HI_EXIT_USAGE;
-	}
+	if (!command)
+		return no_command("heapinject", argv[1]);
 	if (argc > 2 && command->run != hi_analyzer_report &&
 	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
 		print_command(command, stdout);

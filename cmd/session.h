@@ -31,15 +31,15 @@
 
 struct session_options {
 	pid_t pid;
-	uint64_t duration_s; /* 0 = until stopped */
+	uint64_t duration_ns; /* 0 = until stopped */
 	/* mean bytes between samples; 1 = every allocation; with a budget it is the finest */
 	uint64_t interval;
 	uint32_t interval_shift; /* with a budget: the session begins with interval << this */
 	/* share of the target's CPU time that the payload may use, in millionths; 0 = no limit */
 	uint32_t budget_ppm;
 	uint64_t live_max; /* number of live samples to have room for; 0 = what fits the interval */
-	/* seconds from one dump to the next; 0 = no dumps, only the profile at the end */
-	uint64_t every_s;
+	/* from one dump to the next; 0 = no dumps, only the profile at the end */
+	uint64_t every_ns;
 	size_t keep;        /* how many dumps to keep, the newest; 0 = all */
 	const char *prefix; /* of the file names; "-" = the record stream goes to standard output */
 	enum hi_loader loader;

@@ -35,7 +35,7 @@ static int run_attached(struct session *session)
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
 		progress_open(&session->progress, session->options->quiet);
 		dumps_open(&session->dumps, &session->sink, &session->progress,
-			   session->options->every_s * SECOND_NS);
+			   session->options->every_ns);
 		session->progress.interval = session->options->interval;
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? session_run(session)
 									 : HI_STREAM_END_ERROR);

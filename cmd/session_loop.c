@@ -131,7 +131,7 @@ void session_send_stats(struct session *session)
 	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL,
-		      session->options->duration_s * SECOND_NS);
+		      session->options->duration_ns);
 }
 
 /* Begins a dump. The current figures and mappings precede the DUMP record. */
@@ -153,7 +153,7 @@ static void begin_dump(struct session *session)
  */
 static bool is_time_over(const struct session *session, uint64_t now_ns)
 {
-	return session->options->duration_s && now_ns >= session->options->duration_s * SECOND_NS;
+	return session->options->duration_ns && now_ns >= session->options->duration_ns;
 }
 
 /*

@@ -11,6 +11,7 @@
 #define HI_UNITS_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -62,25 +63,64 @@ static inline int hi_parse_bytes(const char *text, uint64_t *out_bytes)
 	return 0;
 }
 
-/* "120", "120s", "2m", "1h". */
-static inline int hi_parse_seconds(const char *text, uint64_t *out_seconds)
+/*
+ * The unit at *text, which is moved behind it, in nanoseconds. A number that stands alone is in
+ * seconds. 0 = there is none.
+ */
+static inline uint64_t hi_parse_time_unit(const char **text, bool is_first)
 {
-	const char *end;
-	uint64_t value, scale = 1;
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
 
-	const int err = hi_parse_digits(text, &value, &end);
-	if (err)
-		return err;
-	if (*end) {
-		scale = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
-		if (scale == 0 || end[1])
-			return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t size = strlen(units[i].name);
+		if (strncmp(*text, units[i].name, size) == 0) {
+			*text += size;
+			return units[i].ns;
+		}
 	}
-	if (__builtin_mul_overflow(value, scale, &value))
-		return -ERANGE;
-	if (value == 0)
+	return is_first && !**text ? 1000000000 : 0;
+}
+
+/*
+ * "120", "120s", "500ms", "1.5s", "2m", "1h30m", in nanoseconds: numbers with units, the largest
+ * first, each with up to nine digits after a point.
+ */
+static inline int hi_parse_time(const char *text, uint64_t *out_ns)
+{
+	uint64_t sum = 0, last = UINT64_MAX;
+
+	for (const char *at = text; at == text || *at;) {
+		const bool is_first = at == text;
+		uint64_t value, fraction = 0, whole = 1;
+		const int err = hi_parse_digits(at, &value, &at);
+		if (err)
+			return err;
+		if (*at == '.') {
+			for (at++; *at >= '0' && *at <= '9' && whole < 1000000000; at++) {
+				fraction = fraction * 10 + (uint64_t)(*at - '0');
+				whole *= 10;
+			}
+			if (whole == 1)
+				return -EINVAL;
+		}
+		const uint64_t unit = hi_parse_time_unit(&at, is_first);
+		if (!unit || unit >= last)
+			return -EINVAL;
+		last = unit;
+		if (__builtin_mul_overflow(value, unit, &value) ||
+		    __builtin_add_overflow(
+			    value,
+			    (uint64_t)((double)fraction / (double)whole * (double)unit + 0.5),
+			    &value) ||
+		    __builtin_add_overflow(sum, value, &sum))
+			return -ERANGE;
+	}
+	if (sum == 0)
 		return -EINVAL;
-	*out_seconds = value;
+	*out_ns = sum;
 	return 0;
 }
 
@@ -170,6 +210,13 @@ static inline char *hi_format_ns(double ns, char *text, size_t size)
 	else
 		hi_format_duration((uint64_t)(ns < 1e21 ? ns / 1e9 : 1e12), text, size);
 	return text;
+}
+
+/* Whole seconds as hi_format_duration, others as hi_format_ns. */
+static inline char *hi_format_time(uint64_t ns, char *text, size_t size)
+{
+	return ns % 1000000000 ? hi_format_ns((double)ns, text, size)
+			       : hi_format_duration(ns / 1000000000, text, size);
 }
 
 /* A power of two as hi_parse_bytes reads it: "64", "64K", "1M". */

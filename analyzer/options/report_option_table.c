@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "hi_options.h"
+#include "hi_units.h"
+
 #define RENDERERS_MAX 48u
 
 static const char *const type_options[SAMPLE_TYPE_COUNT] = {
@@ -55,24 +58,38 @@ static const struct option always[] = {
 	{"wrapper", required_argument, NULL, OPTION_WRAPPER},
 	{"no-wrapper", required_argument, NULL, OPTION_NO_WRAPPER},
 	{"raw", no_argument, NULL, OPTION_RAW},
-	/* As pprof spells them. */
-	{"diff_base", required_argument, NULL, OPTION_DIFF_BASE},
-	{"show_from", required_argument, NULL, OPTION_FILTER + FILTER_SHOW_FROM},
-	{"prune_from", required_argument, NULL, OPTION_FILTER + FILTER_PRUNE_FROM},
-	{"relative_percentages", no_argument, NULL, OPTION_RELATIVE_PERCENTAGES},
+	/* As pprof calls them, beside the names above. */
 	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
-	{"trim_path", required_argument, NULL, OPTION_TRIM_PATH},
-	{"source_path", required_argument, NULL, OPTION_SOURCE_PATH},
-	{"show_bytes", no_argument, NULL, OPTION_SHOW_BYTES},
-	{"alloc_objects", no_argument, NULL, OPTION_TYPE + ALLOC_OBJECTS},
-	{"alloc_space", no_argument, NULL, OPTION_TYPE + ALLOC_SPACE},
-	{"inuse_objects", no_argument, NULL, OPTION_TYPE + INUSE_OBJECTS},
-	{"inuse_space", no_argument, NULL, OPTION_TYPE + INUSE_SPACE},
+	{"trim", no_argument, NULL, OPTION_TRIM},
+	{"cum", no_argument, NULL, OPTION_CUM},
+	{"flat", no_argument, NULL, OPTION_FLAT},
+	{"sample-index", required_argument, NULL, OPTION_SAMPLE_INDEX},
+	{"granularity", required_argument, NULL, OPTION_GRANULARITY_NAME},
 };
 #define ALWAYS (sizeof(always) / sizeof(always[0]))
 
+/* Views by the names that pprof has for them. */
+static const struct {
+	const char *name, *renderer;
+} aliases[] = {{"top", "text"}, {"proto", "pprof"}};
+#define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
+
+static const struct {
+	const char *name, *instead;
+} only_in_pprof[] = {
+	{"http", "--html -o FILE.html"},
+	{"web", "--svg -o FILE.svg, or web in the shell"},
+	{"weblist", "--list RE, or --html -o FILE.html"},
+	{"gif", "--png -o FILE.png"},
+	{"ps", "--pdf -o FILE.pdf"},
+	{"tags", "--threads and --sizes"},
+	{"topproto", "--pprof -o FILE.pb.gz"},
+	{"filefunctions", "--functions or --files"},
+	{"seconds", "heapinject attach PID -s TIME"},
+};
+
 struct option_table {
-	struct option option[ALWAYS + SAMPLE_TYPE_COUNT + RENDERERS_MAX + 1];
+	struct option option[ALWAYS + SAMPLE_TYPE_COUNT + RENDERERS_MAX + ALIASES + 1];
 	char letters[16 + RENDERERS_MAX];
 };
 
@@ -80,7 +97,7 @@ static void build_options(struct option_table *table)
 {
 	size_t count = ALWAYS, letter;
 
-	*table = (struct option_table){.letters = ":ho:p:n:"};
+	*table = (struct option_table){.letters = "ho:p:n:"};
 	letter = strlen(table->letters);
 	memcpy(table->option, always, sizeof(always));
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
@@ -93,6 +110,12 @@ static void build_options(struct option_table *table)
 							 OPTION_RENDERER + (int)i};
 		if (renderers[i].letter)
 			table->letters[letter++] = renderers[i].letter;
+	}
+	for (size_t i = 0; i < ALIASES; i++) {
+		struct option alias = *hi_option_find(table->option, aliases[i].renderer,
+						      strlen(aliases[i].renderer));
+		alias.name = aliases[i].name;
+		table->option[count++] = alias;
 	}
 }
 
@@ -109,4 +132,28 @@ const struct option *report_option_table_get(const char **out_letters)
 const char *report_option_table_type(enum sample_type type)
 {
 	return type_options[type];
+}
+
+bool report_option_table_type_of(const char *text, enum sample_type *out_type)
+{
+	const char *end;
+	uint64_t number = SAMPLE_TYPE_COUNT;
+
+	if (hi_parse_digits(text, &number, &end) || *end)
+		for (number = 0; number < SAMPLE_TYPE_COUNT; number++)
+			if (hi_option_is(type_options[number], text, strlen(text)))
+				break;
+	if (number >= SAMPLE_TYPE_COUNT)
+		return false;
+	*out_type = (enum sample_type)number;
+	return true;
+}
+
+const char *report_option_table_instead(const char *name, size_t size)
+{
+	for (size_t i = 0; i < sizeof(only_in_pprof) / sizeof(only_in_pprof[0]); i++) {
+		if (hi_option_is(only_in_pprof[i].name, name, size))
+			return only_in_pprof[i].instead;
+	}
+	return NULL;
 }

@@ -12,7 +12,7 @@
 #include "filter.h"
 #include "render.h"
 
-/* What getopt_long() returns for an option; it is the letter for those that have one. */
+/* The code of an option; it is the letter for those that have one. */
 enum option_code {
 	OPTION_SORT = 256,
 	OPTION_INTERVALS,
@@ -31,7 +31,12 @@ enum option_code {
 	OPTION_RELATIVE_PERCENTAGES,
 	OPTION_NODE_FRACTION,
 	OPTION_EDGE_FRACTION,
+	OPTION_TRIM,
 	OPTION_NO_TRIM,
+	OPTION_CUM,
+	OPTION_FLAT,
+	OPTION_SAMPLE_INDEX,
+	OPTION_GRANULARITY_NAME,
 	OPTION_UNIT,
 	OPTION_SHOW_BYTES,
 	OPTION_WRAPPER,
@@ -45,10 +50,17 @@ enum option_code {
 
 /*
  * Returns the long options; the last one has no name. *out_letters: the short options in the format
- * of getopt_long().
+ * of getopt_long(). They are read by hi_options.h.
  */
 const struct option *report_option_table_get(const char **out_letters);
 /* The name of the option that selects this type. */
 const char *report_option_table_type(enum sample_type type);
+/*
+ * The type of this name, or of this number, which is its place in a profile of pprof. False if
+ * there is none.
+ */
+bool report_option_table_type_of(const char *text, enum sample_type *out_type);
+/* What there is here instead of an option that only pprof has; NULL = nothing. */
+const char *report_option_table_instead(const char *name, size_t size);
 
 #endif

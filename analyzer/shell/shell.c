@@ -13,6 +13,7 @@
 #include "browser.h"
 #include "functions.h"
 #include "hi_analyzer.h"
+#include "hi_options.h"
 #include "line_editor.h"
 #include "output_file.h"
 #include "report_option_table.h"
@@ -130,19 +131,8 @@ static void set(struct shell *shell, const struct option *option, const char *va
 		shell_settings_unset(&shell->settings, option);
 }
 
-/* Sets the sample type, named as in pprof. False if there is no such type. */
-static bool set_type(struct shell *shell, const char *name)
-{
-	const struct option *option = shell_settings_find(name, strlen(name));
-
-	for (int type = 0; option && type < SAMPLE_TYPE_COUNT; type++) {
-		if (strcmp(option->name, report_option_table_type(type)) == 0) {
-			set(shell, option, NULL);
-			return true;
-		}
-	}
-	return false;
-}
+/* Says that nothing has the name, and what is near to it. */
+static void complain_of_name(const char *what, const char *name, size_t size, bool with_commands);
 
 /* Joins the words to one text. */
 static char *joined(const struct shell_words *words)
@@ -161,19 +151,16 @@ static void assign(struct shell *shell, const char *name, size_t size, const cha
 {
 	const struct option *option = shell_settings_find(name, size);
 
+	const bool is_switch = option && option->has_arg == no_argument;
+
 	value += strspn(value, " ");
-	if (size == strlen("sample_index") && strncmp(name, "sample_index", size) == 0) {
-		if (!set_type(shell, value))
-			shell_complain("no sample type is called \"%s\"", value);
-	} else if (!option) {
-		shell_complain("no option that can be set here is called \"%.*s\"; help lists them",
-			       (int)size, name);
-	} else if (!*value || (option->has_arg == no_argument &&
-			       (strcmp(value, "false") == 0 || strcmp(value, "off") == 0))) {
+	if (!option)
+		complain_of_name("no option that can be set here is called", name, size, false);
+	else if (!*value || (is_switch && option->val != OPTION_TRIM &&
+			     (strcmp(value, "false") == 0 || strcmp(value, "off") == 0)))
 		shell_settings_unset(&shell->settings, option);
-	} else {
-		set(shell, option, option->has_arg == no_argument ? NULL : value);
-	}
+	else
+		set(shell, option, is_switch && strcmp(value, "true") == 0 ? NULL : value);
 }
 
 /* Runs NAME=VALUE, NAME = VALUE or NAME. False if the line is none of these. */
@@ -187,8 +174,7 @@ static bool run_setting(struct shell *shell, const struct shell_words *words)
 
 	if (*rest == '=')
 		assign(shell, text, size, rest + 1);
-	else if (option && words->count == 1 && !set_type(shell, text) &&
-		 option->has_arg == no_argument)
+	else if (option && words->count == 1 && option->has_arg == no_argument)
 		set(shell, option, NULL);
 	else if (option && option->has_arg == required_argument)
 		shell_complain("%s wants a value: %s=VALUE", text, text);
@@ -234,6 +220,7 @@ static const struct command commands[] = {
 	{"top", "[N] [REGEX...]", "the first rows of text, 10 if nothing else is said", run_top},
 	{"web", "[VIEW]", "the call graph, or another view, in a browser", run_web},
 	{"options", "", "what is set", run_options},
+	{"o", "", "the same", run_options},
 	{"unset", "OPTION...", "what was set is no longer in force; so is OPTION=", run_unset},
 	{"history", "", "lines that were typed", run_history},
 	{"help", "[WORD]", "this list, or what a command, a view or an option is for", run_help},
@@ -241,6 +228,33 @@ static const struct command commands[] = {
 	{"exit", "", "leave", run_quit},
 	{NULL, NULL, NULL, NULL},
 };
+
+static const struct command *command_of(const char *name)
+{
+	const struct command *command = commands;
+
+	while (command->name && strcmp(command->name, name) != 0)
+		command++;
+	return command->name ? command : NULL;
+}
+
+static void complain_of_name(const char *what, const char *name, size_t size, bool with_commands)
+{
+	struct hi_nearest nearest = {.typed = name, .size = size};
+	const char *letters;
+
+	for (const struct command *command = commands; with_commands && command->name; command++)
+		hi_nearest_look(&nearest, command->name);
+	for (const struct option *option = report_option_table_get(&letters); option->name;
+	     option++) {
+		if ((with_commands && option->val >= OPTION_RENDERER) ||
+		    shell_settings_find(option->name, strlen(option->name)))
+			hi_nearest_look(&nearest, option->name);
+	}
+	shell_complain("%s \"%.*s\"; %s%s%s", what, (int)size, name,
+		       nearest.name ? "did you mean " : "help lists what there is",
+		       nearest.name ? nearest.name : "", nearest.name ? "?" : "");
+}
 
 static void print_help_line(const char *name, const char *argument, const char *help)
 {
@@ -277,16 +291,14 @@ static void help_on(const char *name)
 	const struct renderer *renderer = shell_renderer(name);
 	const struct option *option = shell_settings_find(name, strlen(name));
 
-	for (const struct command *command = commands; command->name; command++) {
-		if (strcmp(command->name, name) == 0) {
-			print_help_line(command->name, command->argument, command->help);
-			return;
-		}
-	}
-	if (renderer)
+	const struct command *command = command_of(name);
+
+	if (command)
+		print_help_line(command->name, command->argument, command->help);
+	else if (renderer)
 		print_help_line(name, renderer->argument, renderer->help);
 	else if (!option)
-		shell_complain("nothing is called \"%s\" here; help lists what there is", name);
+		complain_of_name("there is no", name, strlen(name), true);
 	else if (!print_option_help(option->name))
 		printf("  %s\n", option->name);
 }
@@ -324,19 +336,43 @@ static void run_help(struct shell *shell, const struct shell_words *words)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+/* A command, or the view of that name. False if there is none. */
+static bool run_command(struct shell *shell, const struct shell_words *words)
+{
+	const struct command *command = command_of(words->word[0]);
+	const struct renderer *renderer = shell_renderer(words->word[0]);
+
+	if (command)
+		command->run(shell, words);
+	else if (renderer)
+		run_view(shell, words, renderer->name, NULL);
+	return command || renderer;
+}
+
+/* "top20" is "top 20". False if the line is none of these. */
+static bool run_with_number(struct shell *shell, const struct shell_words *words)
+{
+	struct shell_words split = {.output = words->output};
+	const size_t size = strcspn(words->word[0], "0123456789");
+	char *number = words->word[0] + size, name[32];
+
+	if (!*number || number[strspn(number, "0123456789")] || size >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)size, words->word[0]);
+	split.word[split.count++] = name;
+	split.word[split.count++] = number;
+	for (size_t i = 1; i < words->count; i++)
+		split.word[split.count++] = words->word[i];
+	return run_command(shell, &split);
+}
+
 static void run_words(struct shell *shell, const struct shell_words *words)
 {
-	for (const struct command *command = commands; command->name; command++) {
-		if (strcmp(command->name, words->word[0]) == 0) {
-			command->run(shell, words);
-			return;
-		}
-	}
-	const struct renderer *renderer = shell_renderer(words->word[0]);
-	if (renderer)
-		run_view(shell, words, renderer->name, NULL);
-	else if (!run_setting(shell, words))
-		shell_complain("unknown command \"%s\"; help lists what there is", words->word[0]);
+	const char *name = words->word[0];
+
+	if (!run_command(shell, words) && !run_setting(shell, words) &&
+	    !run_with_number(shell, words))
+		complain_of_name("unknown command", name, strlen(name), true);
 }
 
 static void run_line(struct shell *shell, const char *line)

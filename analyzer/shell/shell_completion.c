@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_options.h"
 #include "hi_path.h"
 #include "report_option_table.h"
 #include "report_options.h"
@@ -145,7 +146,7 @@ static int offer_value(const struct completing *completing, const char *equals)
 	char *prefix = strndup(completing->word, (size_t)(equals - completing->word) + 1);
 	int err = prefix ? 0 : -ENOMEM;
 
-	if (!err && strcmp(prefix, "sample_index=") == 0)
+	if (!err && hi_option_is("sample-index=", prefix, strlen(prefix)))
 		err = offer_types(completing, prefix);
 	else if (!err && strcmp(prefix + (strncmp(prefix, "--", 2) ? 0 : 2), "sort=") == 0)
 		err = offer(completing, prefix, "flat", "") || offer(completing, prefix, "cum", "")

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_options.h"
 #include "report_option_table.h"
 #include "report_options.h"
 
@@ -36,45 +37,23 @@ static bool is_settable(const char *name)
 	return true;
 }
 
-/* Compares a name with a typed one, in which - and _ are the same. */
-static bool is_named(const char *name, const char *typed, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (name[i] != typed[i] && !(name[i] == '-' && typed[i] == '_'))
-			return false;
-	}
-	return name[size] == '\0';
-}
-
-/*
- * An option may have several names. The primary name is the first one without _, or else the first
- * one.
- */
+/* An option may have several names. The primary name is the first one. */
 static const struct option *first_of(const struct option *known, int code)
 {
-	const struct option *first = NULL;
-
-	for (; known->name; known++) {
-		if (known->val == code && !strchr(known->name, '_'))
-			return known;
-		if (known->val == code && !first)
-			first = known;
-	}
-	return first;
+	while (known->name && known->val != code)
+		known++;
+	return known->name ? known : NULL;
 }
 
 const struct option *shell_settings_find(const char *name, size_t size)
 {
 	const char *letters;
-	const struct option *known = report_option_table_get(&letters);
+	const struct option *known = report_option_table_get(&letters),
+			    *option = hi_option_find(known, name, size);
 
-	for (const struct option *option = known; option->name; option++) {
-		if (is_named(option->name, name, size)) {
-			option = first_of(known, option->val);
-			return is_settable(option->name) ? option : NULL;
-		}
-	}
-	return NULL;
+	if (option)
+		option = first_of(known, option->val);
+	return option && is_settable(option->name) ? option : NULL;
 }
 
 static bool is_of(const char *argument, const char *name)
@@ -96,7 +75,8 @@ static void remove_at(struct shell_settings *settings, size_t index)
 bool shell_settings_unset(struct shell_settings *settings, const struct option *option)
 {
 	for (size_t i = 0; i < settings->count; i++) {
-		if (is_of(settings->argument[i], option->name)) {
+		if (is_of(settings->argument[i], option->name) ||
+		    (option->val == OPTION_SAMPLE_INDEX && is_type(settings->argument[i] + 2))) {
 			remove_at(settings, i);
 			return true;
 		}
@@ -116,8 +96,13 @@ static char *argument_of(const struct option *option, const char *value)
 int shell_settings_set(struct shell_settings *settings, const struct option *option,
 		       const char *value)
 {
-	char *argument = argument_of(option, value);
+	enum sample_type type;
 
+	if (option->val == OPTION_SAMPLE_INDEX && report_option_table_type_of(value, &type)) {
+		const char *name = report_option_table_type(type);
+		return shell_settings_set(settings, shell_settings_find(name, strlen(name)), NULL);
+	}
+	char *argument = argument_of(option, value);
 	if (!argument)
 		return -ENOMEM;
 	shell_settings_unset(settings, option);
@@ -154,20 +139,17 @@ int shell_settings_open(int argc, char **argv, struct shell_settings *out_settin
 {
 	struct shell_settings settings = {
 		.fixed = calloc((size_t)argc + 1, sizeof(*settings.fixed))};
-	const char *letters;
-	const struct option *known = report_option_table_get(&letters);
+	struct hi_options given = {.argc = argc, .argv = argv, .next = 1};
 	int code, err = settings.fixed ? 0 : -ENOMEM;
 
-	optind = 0;
-	opterr = 0;
-	while (!err && (code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
-		const struct option *option = first_of(known, code);
+	given.known = report_option_table_get(&given.letters);
+	while (!err && (code = hi_options_next(&given)) != HI_OPTIONS_END) {
+		const struct option *option = first_of(given.known, code);
 		if (option)
-			err = take(&settings, option,
-				   option->has_arg == no_argument ? NULL : optarg);
+			err = take(&settings, option, given.is_off ? "false" : given.value);
 	}
-	settings.file = argv + optind;
-	settings.file_count = (size_t)(argc - optind);
+	settings.file = argv + given.next;
+	settings.file_count = (size_t)(argc - given.next);
 	if (err)
 		shell_settings_close(&settings);
 	else

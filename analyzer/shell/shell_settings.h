@@ -37,7 +37,8 @@ int shell_settings_open(int argc, char **argv, struct shell_settings *out_settin
 void shell_settings_close(struct shell_settings *settings);
 /* The settable option of this name, under its primary name; NULL = none. */
 const struct option *shell_settings_find(const char *name, size_t size);
-/* value: NULL for an option without an argument. Returns 0, -ENOMEM or -ENOSPC. */
+/* value: NULL for an option without an argument, or true or false. Returns 0, -ENOMEM or -ENOSPC.
+ */
 int shell_settings_set(struct shell_settings *settings, const struct option *option,
 		       const char *value);
 /* Returns false if the option was not set. */

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hi_options.h"
 #include "report_option_table.h"
 
 struct command_line {
@@ -92,13 +93,11 @@ static int put_word(struct command_line *line, const char *word)
 static bool wants_next(const char *word)
 {
 	const char *letters;
-
-	for (const struct option *option = report_option_table_get(&letters); option->name;
-	     option++) {
-		if (strncmp(word, "--", 2) == 0 && strcmp(word + 2, option->name) == 0)
-			return option->has_arg == required_argument;
-	}
-	return false;
+	const struct option *option = strncmp(word, "--", 2)
+					      ? NULL
+					      : hi_option_find(report_option_table_get(&letters),
+							       word + 2, strlen(word + 2));
+	return option && option->has_arg == required_argument;
 }
 
 static int put_filter(struct command_line *line, const char *name, const char *regex)
@@ -114,11 +113,12 @@ static int put_filter(struct command_line *line, const char *name, const char *r
 
 const struct renderer *shell_renderer(const char *name)
 {
-	const struct renderer *renderer = renderers;
+	const char *letters;
+	const struct option *option =
+		hi_option_find(report_option_table_get(&letters), name, strlen(name));
 
-	while (renderer->name && strcmp(renderer->name, name))
-		renderer++;
-	return renderer->name ? renderer : NULL;
+	return option && option->val >= OPTION_RENDERER ? &renderers[option->val - OPTION_RENDERER]
+							: NULL;
 }
 
 static int put_view(const struct shell_view *view, struct command_line *line)
@@ -133,8 +133,8 @@ static int put_view(const struct shell_view *view, struct command_line *line)
 		return -EINVAL;
 	}
 	if (renderer->argument)
-		err = put_option(line, view->name, view->word[next++]);
-	else if (asprintf(&line->owned[line->owned_count], "--%s", view->name) < 0)
+		err = put_option(line, renderer->name, view->word[next++]);
+	else if (asprintf(&line->owned[line->owned_count], "--%s", renderer->name) < 0)
 		return -ENOMEM;
 	else
 		put(line, line->owned[line->owned_count++]);

@@ -53,7 +53,7 @@ static const char *const unit_names[] = {
 int render_use_unit(const char *name)
 {
 	static const char *const words[][4] = {
-		[UNIT_AUTO] = {"auto", "auto", "auto", "auto"},
+		[UNIT_AUTO] = {"auto", "minimum", "auto", "auto"},
 		[UNIT_B] = {"b", "byte", "bytes", "b"},
 		[UNIT_KB] = {"kb", "kbyte", "kilobyte", "kilobytes"},
 		[UNIT_MB] = {"mb", "mbyte", "megabyte", "megabytes"},

@@ -133,7 +133,14 @@ def main():
         "one type takes the place of the other",
         answer,
     )
-    shell.ask("unset inuse-objects")
+    check("inuse-objects" in shell.ask("o"), "o is options", "")
+    shell.ask("sample_index=1")
+    answer = shell.ask("options")
+    check("alloc-space" in answer and "inuse" not in answer, "a type by its number", answer)
+    answer = shell.ask("sample_index=9")
+    check("not \"9\"" in answer, "a number that is none", answer)
+    shell.ask("sample_index=")
+    check("Nothing is set" in shell.ask("o"), "the default again", "")
     shell.ask("limit=1")
     answer = shell.ask("text")
     check(
@@ -148,7 +155,7 @@ def main():
     check("MB" in line_with(answer, "keep_apples"), "a unit for one view", answer)
     answer = shell.ask("text")
     check("MB" not in line_with(answer, "keep_apples"), "is not that of the next", answer)
-    answer = shell.ask("limit=0")
+    answer = shell.ask("limit=x")
     check("wants a number" in answer, "a wrong value is told", answer)
     check("Nothing is set" in shell.ask("options"), "and not set", "")
     if (
@@ -173,6 +180,7 @@ def main():
             "no option" in shell.ask("focus=keep_pears"), "there are no filters, which is told", ""
         )
 
+    check_words_of_pprof(shell)
     answer = shell.ask("nonsense 3")
     check('unknown command "nonsense"' in answer, "an unknown command", answer)
     answer = shell.ask("list [")
@@ -215,6 +223,44 @@ def main():
     check_comparison()
     check_piped()
     print("shell: ok")
+
+
+def rows_of(answer):
+    return [line for line in answer.split("\n") if line.count("%") == 3]
+
+
+def check_words_of_pprof(shell):
+    """What its shell takes, and what is near to a name."""
+    answer = shell.ask("top1")
+    check("keep_apples" in answer and "keep_pears" not in answer, "top1 is one row", answer)
+    answer = shell.ask("text1 keep_pears")
+    check("keep_pears" in answer and "keep_apples" not in answer, "text1, too", answer)
+    whole = rows_of(shell.ask("text --no-trim"))
+    for setting in (
+        "nodecount=0", "nodecount=-1", "unit=minimum", "trim=false", "granularity=functions",
+    ):
+        answer = shell.ask(setting)
+        check('"' not in answer and "wants" not in answer, setting, answer)
+    answer = shell.ask("text")
+    check(whole and rows_of(answer) == whole, "all of them are in force", answer)
+    check("trim=false" in shell.ask("o"), "trim=false is set", "")
+    for name in ("nodecount", "unit", "trim", "granularity"):
+        check("not set" not in shell.ask(f"{name}="), f"{name}=", "")
+    shell.ask("granularity=files")
+    answer = shell.ask("text")
+    check("target.c" in answer and "keep_" not in answer, "rows are files", answer)
+    shell.ask("unset granularity")
+    shell.ask("cum")
+    check("cum" in shell.ask("o"), "cum is an option", "")
+    shell.ask("cum=false")
+    check("Nothing is set" in shell.ask("o"), "and cum=false takes it back", "")
+    for typed, meant in (
+        ("tpo", "top"), ("collapsd 3", "collapsed"), ("foucs=x", "focus"),
+        ("nodecuont=3", "nodecount"), ("help colapsed", "collapsed"), ("granul", "granularity"),
+        ("text --nodecont=3", "--nodecount"),
+    ):
+        answer = shell.ask(typed)
+        check(f"did you mean {meant}?" in answer, f"{typed}: {meant} is near", answer)
 
 
 def check_interrupt(shell):

@@ -239,11 +239,11 @@ static void check_usage(const char *a, const char *b, const char *complaint)
 UNIT_TEST(wrong_usage)
 {
 	check_usage(NULL, NULL, "which file?");
-	check_usage("a", "--base", "--base wants a value");
-	check_usage("a", "--nonsense", "unknown option --nonsense");
-	check_usage("a", "-x", "unknown option -x");
-	check_usage("a", "-o", "-o wants a value");
-	check_usage("a", "-n0", "-n wants a number");
+	check_usage("a", "--base", "an option lacks its value: --base");
+	check_usage("a", "--nonsense", "unknown option: --nonsense");
+	check_usage("a", "-x", "unknown option: -x");
+	check_usage("a", "-o", "an option lacks its value: -o");
+	check_usage("a", "-n0x", "-n wants a number");
 	check_usage("a", "--sort=size", "--sort is flat or cum");
 	check_usage("-s", "-t", "exclude each other");
 	check_usage("a", "--focus=a(b", "--focus: \"a(b\" is no regular expression");

@@ -13,12 +13,12 @@ static void check_bytes(const char *text, int expected_error, uint64_t expected)
 	CHECK_EQ(value, expected_error ? UNTOUCHED : expected);
 }
 
-static void check_seconds(const char *text, int expected_error, uint64_t expected)
+static void check_time(const char *text, int expected_error, uint64_t expected_ms)
 {
 	uint64_t value = UNTOUCHED;
 
-	CHECK_EQ(hi_parse_seconds(text, &value), expected_error);
-	CHECK_EQ(value, expected_error ? UNTOUCHED : expected);
+	CHECK_EQ(hi_parse_time(text, &value), expected_error);
+	CHECK_EQ(value, expected_error ? UNTOUCHED : expected_ms * 1000000);
 }
 
 UNIT_TEST(bytes_with_and_without_suffix)
@@ -48,25 +48,6 @@ UNIT_TEST(bytes_rejects_overflow)
 	check_bytes("18014398509481984K", -ERANGE, 0);
 	check_bytes("17179869184G", -ERANGE, 0);
 	check_bytes("17179869183G", 0, UINT64_C(17179869183) << 30);
-}
-
-UNIT_TEST(seconds_with_and_without_suffix)
-{
-	check_seconds("120", 0, 120);
-	check_seconds("120s", 0, 120);
-	check_seconds("2m", 0, 120);
-	check_seconds("1h", 0, 3600);
-}
-
-UNIT_TEST(seconds_rejects_junk_and_overflow)
-{
-	static const char *const junk[] = {"",    "0",     "0s",  "s",   "-1",  "1d", "1S",
-					   "1ms", "1m30s", "1 s", "1.5", "1e3", "ten"};
-
-	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
-		check_seconds(junk[i], -EINVAL, 0);
-	check_seconds("18446744073709551616", -ERANGE, 0);
-	check_seconds("5124095576030432h", -ERANGE, 0);
 }
 
 UNIT_TEST(percent)
@@ -181,6 +162,36 @@ UNIT_TEST(a_rate_that_would_have_fitted)
 		CHECK_EQ(hi_parse_bytes(hi_format_rate(interval, text, sizeof(text)), &again), 0);
 		CHECK_EQ(again, interval);
 	}
+}
+
+UNIT_TEST(times_with_and_without_units)
+{
+	check_time("120", 0, 120000);
+	check_time("120s", 0, 120000);
+	check_time("1.5", 0, 1500);
+	check_time("1.5s", 0, 1500);
+	check_time("500ms", 0, 500);
+	check_time("0.5m", 0, 30000);
+	check_time("2m", 0, 120000);
+	check_time("1h", 0, 3600000);
+	check_time("1h30m", 0, 5400000);
+	check_time("1h2m3s4ms", 0, 3723004);
+	check_time("0h1s", 0, 1000);
+	check_time("18446744073s", 0, UINT64_C(18446744073000));
+}
+
+UNIT_TEST(times_reject_junk_and_overflow)
+{
+	static const char *const junk[] = {"",     "0",    "0s",    "s",    "-1s",  "1 s",
+					   " 1",   "1x",   "1ss",   "1d",   "1.s",  ".5s",
+					   "1..5", "1h30", "30m1h", "1s1s", "1,5s", "1e3",
+					   "0.0s", "1ms5", "1\n",   "5m 3s"};
+
+	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
+		check_time(junk[i], -EINVAL, 0);
+	check_time("18446744074s", -ERANGE, 0);
+	check_time("99999999999999999999h", -ERANGE, 0);
+	check_time("5124095h60m", -ERANGE, 0);
 }
 
 UNIT_MAIN()
