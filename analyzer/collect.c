@@ -286,8 +286,8 @@ static void print_before(const struct profile_meta *meta, FILE *out)
 
 	if (meta->memory.anonymous_begin)
 		fprintf(out,
-			"  before:    %s of anonymous memory at the start, of which nothing is "
-			"said\n",
+			"  before:    %s of anonymous memory at the start; what is in it is not "
+			"known\n",
 			hi_format_bytes((double)meta->memory.anonymous_begin, value,
 					sizeof(value)));
 }

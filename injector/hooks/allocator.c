@@ -16,6 +16,9 @@ enum rank { RANK_NONE, RANK_LOCAL, RANK_GLOBAL, RANK_EXPORTED };
 enum mark {
 	MARK_TCMALLOC, /* the same function as malloc */
 	MARK_MIMALLOC, /* the same */
+	/* of the same allocators, where malloc has that name itself: a program may have one, too */
+	MARK_TCMALLOC_INSIDE,
+	MARK_MIMALLOC_INSIDE,
 	MARK_JEMALLOC, /* with the prefix */
 	MARK_GLIBC,
 	MARK_GLIBC_SAME, /* the same function as malloc; gperftools has that, too */
@@ -25,10 +28,16 @@ enum mark {
 	MARK_COUNT
 };
 static const char *const marks[MARK_COUNT] = {
-	[MARK_TCMALLOC] = "tc_malloc",       [MARK_MIMALLOC] = "mi_malloc",
-	[MARK_JEMALLOC] = "mallctl",         [MARK_GLIBC] = "gnu_get_libc_version",
-	[MARK_GLIBC_SAME] = "__libc_malloc", [MARK_GLIBC_START] = "__libc_start_main",
-	[MARK_MUSL] = "__optreset",          [MARK_MUSL_SAME] = "default_malloc",
+	[MARK_TCMALLOC] = "tc_malloc",
+	[MARK_MIMALLOC] = "mi_malloc",
+	[MARK_TCMALLOC_INSIDE] = "tc_version",
+	[MARK_MIMALLOC_INSIDE] = "mi_version",
+	[MARK_JEMALLOC] = "mallctl",
+	[MARK_GLIBC] = "gnu_get_libc_version",
+	[MARK_GLIBC_SAME] = "__libc_malloc",
+	[MARK_GLIBC_START] = "__libc_start_main",
+	[MARK_MUSL] = "__optreset",
+	[MARK_MUSL_SAME] = "default_malloc",
 };
 
 /* Names of glibc's own that are not weak, as mini debug information has no weak ones. */
@@ -83,6 +92,10 @@ static void look_at(void *context, const struct elf_function *function)
 	for (unsigned mark = 0; mark < MARK_COUNT; mark++)
 		if (name[0] == marks[mark][0] && strcmp(name, marks[mark]) == 0)
 			reader->mark[mark] = function->address;
+	if (strncmp(name, "_ZN8tcmalloc", 12) == 0)
+		reader->mark[MARK_TCMALLOC_INSIDE] = function->address;
+	if (strncmp(name, "_mi_", 4) == 0)
+		reader->mark[MARK_MIMALLOC_INSIDE] = function->address;
 	for (size_t i = 0; i < GLIBC_NAMES && name[0] == '_'; i++)
 		if (strcmp(name, glibc_names[i].name) == 0)
 			reader->glibc[i] = function->address;
@@ -146,9 +159,9 @@ static enum allocator_family family_of(const struct reader *reader)
 	const remote_addr function = reader->allocator->original[HI_FN_MALLOC],
 			  *mark = reader->mark;
 
-	if (mark[MARK_TCMALLOC] == function)
+	if (mark[MARK_TCMALLOC] == function && mark[MARK_TCMALLOC_INSIDE])
 		return ALLOCATOR_TCMALLOC;
-	if (mark[MARK_MIMALLOC] == function)
+	if (mark[MARK_MIMALLOC] == function && mark[MARK_MIMALLOC_INSIDE])
 		return ALLOCATOR_MIMALLOC;
 	if (mark[MARK_JEMALLOC])
 		return ALLOCATOR_JEMALLOC;
@@ -287,8 +300,11 @@ bool allocator_open(const struct elf_image *image, const char *prefix, size_t *r
 	take_exported(&reader);
 	drop_local(&reader);
 	out_allocator->family = family_of(&reader);
-	if (out_allocator->family == ALLOCATOR_GLIBC && image->is_main)
+	if (out_allocator->family == ALLOCATOR_GLIBC && image->is_main) {
 		add_glibc_names(&reader);
+		/* glibc has had none for new programs since 2.26 */
+		out_allocator->original[HI_FN_CFREE] = 0;
+	}
 	drop_operators_of_others(out_allocator);
 	settle_usable_size(out_allocator, reader.usable_size);
 	settle_operators(out_allocator);

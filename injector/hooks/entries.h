@@ -42,6 +42,8 @@ enum entry_obstacle {
 	 * lies between it and other functions
 	 */
 	ENTRY_NO_PLACE,
+	/* its callers may count on registers that it leaves alone (calls_out.h) */
+	ENTRY_REGISTERS,
 };
 
 /* Does the function call another one that is hooked? nesting.h finds it out. */

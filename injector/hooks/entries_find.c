@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls_out.h"
 #include "elf_segment.h"
 #include "elf_symbols.h"
 #include "unwind_table.h"
@@ -323,6 +324,37 @@ static void look_at_alias(struct finder *finder, unsigned hook)
 			entries->covered_by[hook] = entries->covered_by[other];
 }
 
+static bool is_in(const struct finder *finder, const struct elf_image *image, unsigned hook)
+{
+	const remote_addr at = finder->entries.entry[hook].at;
+
+	return at && hook_allocator(finder->allocators, hook)->family == ALLOCATOR_UNKNOWN &&
+	       elf_images_find(finder->images, at) == image;
+}
+
+/* Drops functions of unknown allocators that may be compiled together with their callers. */
+static int drop_closed(struct finder *finder, const struct elf_image *image)
+{
+	struct eh_section section;
+	struct eh_frame frame = {0};
+	bool is_parsed = false;
+	int err = 0;
+
+	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++) {
+		if (!is_in(finder, image, hook))
+			continue;
+		if (!is_parsed && unwind_table_section(image, &section) == 0)
+			err = eh_frame_parse(&section, 0, UINT64_MAX, &frame);
+		is_parsed = true;
+		if (err || calls_out(image, &frame, finder->entries.entry[hook].at))
+			continue;
+		finder->entries.entry[hook].at = 0;
+		finder->entries.obstacle[hook] = ENTRY_REGISTERS;
+	}
+	eh_frame_close(&frame);
+	return err;
+}
+
 int entries_find(const struct elf_images *images, const struct maps *maps,
 		 const struct memory *memory, const struct allocators *allocators,
 		 struct entries *out_entries)
@@ -337,6 +369,8 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 	entries_clear(&finder->entries);
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
 		look_at_entry(finder, hook);
+	for (size_t i = 0; i < images->count && !err; i++)
+		err = drop_closed(finder, &images->image[i]);
 	for (size_t i = 0; i < images->count && !err; i++)
 		err = find_relays_in(finder, &images->image[i]);
 	drop_overlapping(&finder->entries);

@@ -60,20 +60,7 @@ static bool read_code(const struct finder *finder, remote_addr at, uint64_t size
 
 static const struct eh_fde *find_fde(const struct finder *finder, remote_addr at)
 {
-	const uint64_t address = at - finder->image->bias;
-	size_t lo = 0, hi = finder->frame.fde_count;
-
-	while (lo < hi) {
-		const size_t middle = (lo + hi) / 2;
-
-		if (finder->frame.fde[middle].hi <= address)
-			lo = middle + 1;
-		else
-			hi = middle;
-	}
-	return lo < finder->frame.fde_count && finder->frame.fde[lo].lo <= address
-		       ? &finder->frame.fde[lo]
-		       : NULL;
+	return eh_frame_find(&finder->frame, at - finder->image->bias);
 }
 
 /* The code of a function, or of the one that it jumps to at once. */

@@ -49,8 +49,8 @@ static const struct elf_image *main_image(const struct elf_images *images)
 /*
  * The functions that the allocator's object lacks, as other objects find them (libc's reallocarray,
  * in a program with jemalloc). Not those of an object loaded by dlopen: the rest of the program
- * would not be bound to it, and it may be unloaded. Nor operators: those of another object are
- * wrappers of malloc.
+ * would not be bound to it, and it may be unloaded. Nor those of the program: what is called cfree
+ * there may be anything. Nor operators: those of another object are wrappers of malloc.
  */
 static void add_functions_of_others(struct search *search, struct allocator *allocator)
 {
@@ -62,7 +62,7 @@ static void add_functions_of_others(struct search *search, struct allocator *all
 		    elf_images_resolve(search->images, hook_table[function].symbol, &address,
 				       &image))
 			continue;
-		if (image != allocator->image && image->is_pinned)
+		if (image != allocator->image && image->is_pinned && !image->is_main)
 			allocator->original[function] = address;
 	}
 }
@@ -223,7 +223,9 @@ static void add(struct search *search, const struct elf_image *image, const char
 	}
 	if (allocators->count == ALLOCATORS_MAX)
 		return;
-	if (found.family == ALLOCATOR_UNKNOWN && reach != ALLOCATOR_PREFIXED)
+	/* what functions take is not known, whatever they are called */
+	if (found.family == ALLOCATOR_UNKNOWN &&
+	    (!*prefix || number_asked(search->asked, prefix) == search->asked->count))
 		leave_alone(&found);
 	allocators->allocator[allocators->count++] = found;
 }

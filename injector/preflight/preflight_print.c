@@ -88,7 +88,10 @@ static const char *const obstacle_texts[] = {
 	[ENTRY_NO_FILE] = "its object's file cannot be read",
 	[ENTRY_CHANGED] = "its code is not its file's: a breakpoint, a probe or another patch",
 	[ENTRY_UNMOVABLE] = "its first instruction cannot be executed elsewhere",
-	[ENTRY_NO_PLACE] = "there is no place near it for a jump"};
+	[ENTRY_NO_PLACE] = "there is no place near it for a jump",
+	[ENTRY_REGISTERS] =
+		"it calls nothing outside of the program, so that its callers may count on "
+		"registers that it leaves alone"};
 
 static void print_function(FILE *stream, const struct preflight_allocator *allocator,
 			   enum hi_function number)
@@ -131,6 +134,12 @@ static void print_allocator(FILE *stream, const struct preflight_allocator *allo
 		allocator->path);
 	if (allocator->family == ALLOCATOR_DPDK)
 		fputs("not hooked, as its functions take other arguments\n", stream);
+	else if (allocator->is_left_alone && allocator->prefix[0])
+		fprintf(stream,
+			"not hooked, as nothing else shows what its functions take (--prefix %s "
+			"hooks "
+			"those of the C library)\n",
+			allocator->prefix);
 	else if (allocator->is_left_alone)
 		fputs("not hooked, as it may call another one\n", stream);
 	else

@@ -272,6 +272,21 @@ int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
+const struct eh_fde *eh_frame_find(const struct eh_frame *frame, uint64_t address)
+{
+	size_t lo = 0, hi = frame->fde_count;
+
+	while (lo < hi) {
+		const size_t middle = (lo + hi) / 2;
+
+		if (frame->fde[middle].hi <= address)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo < frame->fde_count && frame->fde[lo].lo <= address ? &frame->fde[lo] : NULL;
+}
+
 void eh_frame_close(struct eh_frame *frame)
 {
 	free(frame->cie);

@@ -52,6 +52,8 @@ struct eh_frame {
 must_check int eh_frame_parse(const struct eh_section *section, uint64_t lo, uint64_t hi,
 			      struct eh_frame *out_frame);
 void eh_frame_close(struct eh_frame *frame);
+/* The FDE that covers the address; NULL: none does. */
+const struct eh_fde *eh_frame_find(const struct eh_frame *frame, uint64_t address);
 
 /*
  * Reads a pointer in one of the encodings DW_EH_PE_... Fails for indirect pointers and for those

@@ -21,7 +21,9 @@ APART void *malloc(size_t size)
 	void *block = heap + used;
 
 	used += (size + 15) / 16 * 16;
-	return used <= HEAP_BYTES ? block : NULL;
+	if (used > HEAP_BYTES)
+		abort(); /* what calls nothing else is not hooked (closed_allocator) */
+	return block;
 }
 
 APART void free(void *block)

@@ -73,8 +73,8 @@ UNIT_TEST(what_was_passed_over_is_said)
 	      NULL);
 	CHECK(strstr(contents(summary, &size),
 		     "in use:    3kB in 1 objects, 95% interval 3kB .. 4kB") != NULL);
-	CHECK(strstr(contents(summary, &size), "before:    10MB of anonymous memory at the start, "
-					       "of which nothing is said\n") != NULL);
+	CHECK(strstr(contents(summary, &size), "before:    10MB of anonymous memory at the start; "
+					       "what is in it is not known\n") != NULL);
 	CHECK(strstr(contents(heap, &size), "\n# no_thread_slot 7\n# passed_bytes 1024\n") != NULL);
 }
 
