@@ -89,9 +89,7 @@ static const char *const obstacle_texts[] = {
 	[ENTRY_CHANGED] = "its code is not its file's: a breakpoint, a probe or another patch",
 	[ENTRY_UNMOVABLE] = "its first instruction cannot be executed elsewhere",
 	[ENTRY_NO_PLACE] = "there is no place near it for a jump",
-	[ENTRY_REGISTERS] =
-		"it calls nothing outside of the program, so that its callers may count on "
-		"registers that it leaves alone"};
+	[ENTRY_REGISTERS] = "its callers may count on registers that it leaves alone"};
 
 static void print_function(FILE *stream, const struct preflight_allocator *allocator,
 			   enum hi_function number)

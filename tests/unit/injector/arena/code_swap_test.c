@@ -34,14 +34,16 @@ UNIT_TEST(a_word_that_a_jump_leaves_as_it_is_is_no_change)
 	static char copy;
 
 	CHECK_EQ(memory_read_u64(&own.memory, at, &word), 0);
-	for (size_t i = 0; i < own.images.count; i++)
-		own.images.image[i].memory_copy = &copy; /* its file is not read then */
+	/* its file is not read then */
+	struct elf_image *image =
+		&own.images.image[elf_images_find(&own.images, at) - own.images.image];
+	void *const copied = image->memory_copy;
+	image->memory_copy = &copy;
 	CHECK_EQ(look(&own, at, word, word), CODE_ORIGINAL);
 	CHECK_EQ(look(&own, at, word, ~word), CODE_ORIGINAL);
 	CHECK_EQ(look(&own, at, ~word, word), CODE_CHANGED);
 	CHECK_EQ(look(&own, at, ~word, word + 1), CODE_FOREIGN);
-	for (size_t i = 0; i < own.images.count; i++)
-		own.images.image[i].memory_copy = NULL;
+	image->memory_copy = copied;
 	own_close(&own);
 }
 
