@@ -13,26 +13,10 @@ import subprocess
 import sys
 
 from browser import Browser, CannotStart
+from page_checks import check, number_of
 
 TYPES = ["alloc-objects", "alloc-space", "inuse-objects", "inuse-space"]
 IN_USE = 3
-UNITS = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
-
-
-def check(is_so, *what):
-    if not is_so:
-        raise AssertionError(" ".join(str(part) for part in what))
-
-
-def number_of(text):
-    """Bytes of "1.50MB", with whatever space and minus."""
-    match = re.fullmatch(r"([-+\u2212]?)([\d.,]+)\s*([a-zA-Z]*)", text.strip())
-    check(match, "no figure:", text)
-    return (
-        (-1 if match[1] in ("-", "\u2212") else 1)
-        * float(match[2].replace(",", ""))
-        * UNITS.get(match[3], 1)
-    )
 
 
 class Session:

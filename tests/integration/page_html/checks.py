@@ -17,32 +17,17 @@ import sys
 import xml.etree.ElementTree
 
 from browser import Browser, CannotStart
+from page_checks import check, number_of
 
 OWN_BYTES_MAX = 150000  # of a page without its data
 OPEN_SECONDS_MAX = 2.5  # half a second on a machine that has nothing else to do
-UNITS = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 TABS = (
     "answer", "flame", "callers", "table", "calls", "source", "growth", "modules", "about",
 )
 
 
-def check(is_so, *what):
-    if not is_so:
-        raise AssertionError(" ".join(str(part) for part in what))
-
-
 def is_near(one, other, part=0.005):
     return abs(one - other) <= part * max(abs(one), abs(other)) + 2
-
-
-def number_of(text):
-    match = re.fullmatch(r"([-+\u2212]?)([\d.,]+)\s*([a-zA-Z]*)", text.strip())
-    check(match, "no figure:", text)
-    return (
-        (-1 if match[1] in ("-", "\u2212") else 1)
-        * float(match[2].replace(",", ""))
-        * UNITS.get(match[3], 1)
-    )
 
 
 class Session:
