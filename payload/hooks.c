@@ -238,14 +238,27 @@ static struct hook_outcome allocate_or_throw(struct hook_call *call, bool is_ali
 }
 
 /*
- * Throwing as well. The other function takes the same arguments, and does not throw. size: the
- * bytes that they ask for.
+ * In the place of a throwing function: has another one, which takes the same arguments and does not
+ * throw, allocate. If that fails, the throwing one runs.
  */
-static struct hook_outcome allocate_by_plain(struct hook_call *call, uint64_t size)
+static struct hook_outcome finish_by_plain(struct hook_scope *scope, struct hook_call *call,
+					   uint64_t size, bool is_due)
 {
 	const uint64_t *argument = call->argument;
+	const uint64_t block =
+		hook_scope_call(scope, call->words->plain, argument[0], argument[1], argument[2]);
+
+	if (!block)
+		return hook_scope_pass(scope);
+	if (is_due)
+		sample(scope, block, size);
+	return hook_scope_end(scope, block);
+}
+
+/* Throwing as well. size: the bytes that the arguments ask for. */
+static struct hook_outcome allocate_by_plain(struct hook_call *call, uint64_t size)
+{
 	struct hook_scope scope;
-	uint64_t block;
 	bool is_due;
 
 	if (!hook_scope_begin(&scope, call))
@@ -253,12 +266,7 @@ static struct hook_outcome allocate_by_plain(struct hook_call *call, uint64_t si
 	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!call->words->plain || (!is_due && !call->words->nests))
 		return hook_scope_pass(&scope);
-	block = hook_scope_call(&scope, call->words->plain, argument[0], argument[1], argument[2]);
-	if (!block)
-		return hook_scope_pass(&scope);
-	if (is_due)
-		sample(&scope, block, size);
-	return hook_scope_end(&scope, block);
+	return finish_by_plain(&scope, call, size, is_due);
 }
 
 struct hook_outcome hook_new_n(struct hook_call *call)
@@ -356,7 +364,6 @@ static struct hook_outcome reallocate_by_plain(struct hook_call *call, uint64_t 
 {
 	const uint64_t *argument = call->argument;
 	struct hook_scope scope;
-	uint64_t block;
 	bool was_sampled, is_due, was_recorded;
 
 	if (!hook_scope_begin(&scope, call))
@@ -367,12 +374,7 @@ static struct hook_outcome reallocate_by_plain(struct hook_call *call, uint64_t 
 	is_due = hook_scope_is_sample_due(&scope, size);
 	if (!call->words->plain || (!was_sampled && !is_due && !call->words->nests))
 		return hook_scope_pass(&scope);
-	block = hook_scope_call(&scope, call->words->plain, argument[0], argument[1], argument[2]);
-	if (!block)
-		return hook_scope_pass(&scope);
-	if (is_due)
-		sample(&scope, block, size);
-	return hook_scope_end(&scope, block);
+	return finish_by_plain(&scope, call, size, is_due);
 }
 
 struct hook_outcome hook_new_realloc(struct hook_call *call)

@@ -324,7 +324,8 @@ static void look_at_alias(struct finder *finder, unsigned hook)
 			entries->covered_by[hook] = entries->covered_by[other];
 }
 
-static bool is_in(const struct finder *finder, const struct elf_image *image, unsigned hook)
+/* Is it a function of an unknown allocator, in this image? */
+static bool is_unknown_in(const struct finder *finder, const struct elf_image *image, unsigned hook)
 {
 	const remote_addr at = finder->entries.entry[hook].at;
 
@@ -341,7 +342,7 @@ static int drop_closed(struct finder *finder, const struct elf_image *image)
 	int err = 0;
 
 	for (unsigned hook = 0; hook < HOOKS_MAX && !err; hook++) {
-		if (!is_in(finder, image, hook))
+		if (!is_unknown_in(finder, image, hook))
 			continue;
 		if (!is_parsed && unwind_table_section(image, &section) == 0)
 			err = eh_frame_parse(&section, 0, UINT64_MAX, &frame);
