@@ -324,6 +324,7 @@ enum hi_unhooked {
 	HI_UNHOOKED_NAMESPACE = 4, /* it serves another namespace: dlmopen */
 	/* the function frees: what it frees counts as in use, or nothing that frees is known */
 	HI_UNHOOKED_FREE = 5,
+	HI_UNHOOKED_POOL = 6, /* operator new of the program gives parts of blocks of its own */
 };
 
 /*

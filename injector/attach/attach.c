@@ -17,6 +17,7 @@
 #include "elf_debug.h"
 #include "journal.h"
 #include "load_count.h"
+#include "pool_operators.h"
 #include "recover.h"
 #include "return_gadget.h"
 #include "seccomp_filter.h"
@@ -57,12 +58,15 @@ static int prepare(struct attachment *attachment, const struct attach_options *o
 	if (!err)
 		elf_debug_find(&attachment->images, attachment->pid, attachment->tid);
 	if (!err)
+		attachment->step = "finding the functions to hook";
+	if (!err)
 		err = allocators_find(&attachment->images, &attachment->memory, options->prefixes,
 				      &attachment->allocators);
 	if (!err) {
 		attachment->load_count = load_count_find(&attachment->images, &attachment->memory);
 		allocators_find_new_handler(&attachment->images, &attachment->memory,
 					    &attachment->allocators);
+		pool_operators_find(&attachment->images, &attachment->allocators);
 		err = attach_entries_choose(attachment, options->hook);
 	}
 	if (!err)
@@ -295,8 +299,8 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 		err = tracee_worker(load,
 				    &(struct load){.attachment = attachment, .layout = layout});
 	/* some functions may turn out not to be hookable at their entry */
-	const int settled = attach_entries_settle(attachment, options->hook);
-	err = err ? err : settled;
+	if (!err)
+		err = attach_entries_settle(attachment, options->hook);
 	arena_control_free(layout);
 	if (!err)
 		err = patch(attachment);

@@ -28,7 +28,10 @@ int attach_entries_settle(struct attachment *attachment, enum hi_hook hook)
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&attachment->entries, function))
 			attachment->by_slot.original[function] = 0;
-	return hook == HI_HOOK_ENTRY && attachment_needs_slots(attachment) ? -EADDRNOTAVAIL : 0;
+	if (hook != HI_HOOK_ENTRY || !attachment_needs_slots(attachment))
+		return 0;
+	attachment->step = "hooking all functions at their entry";
+	return -EADDRNOTAVAIL;
 }
 
 int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)

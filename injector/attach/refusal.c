@@ -36,7 +36,8 @@ static const struct refusal {
 	 "it has no code by which a thread that we borrow gets back on its own; every program that "
 	 "handles signals, and nearly every other one, has some"},
 	{EADDRNOTAVAIL, false,
-	 "some of its allocator's functions cannot be hooked at their entry; use --hook auto"},
+	 "some can be hooked by slots only, or none can while memory is locked (mlock): heapinject "
+	 "check -v PID says which; use --hook auto"},
 	{EPERM, false,
 	 "something else traces it, perhaps from outside of this container; end that, or try "
 	 "again"},

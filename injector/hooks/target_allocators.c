@@ -237,6 +237,7 @@ struct names {
 	size_t prefix_count;
 	bool has_malloc;
 	remote_addr dpdk; /* rte_malloc; 0 = none */
+	remote_addr operators[PROGRAM_NEW_COUNT];
 };
 
 /* Length of the prefix, if the name is that of malloc with one; else 0. */
@@ -260,6 +261,10 @@ static void note_name(void *context, const struct elf_function *function)
 
 	if (strcmp(function->name, HI_DPDK_PREFIX "malloc") == 0)
 		names->dpdk = function->address;
+	if (strcmp(function->name, hook_table[HI_FN_NEW].symbol) == 0)
+		names->operators[0] = function->address;
+	if (strcmp(function->name, hook_table[HI_FN_NEW_ARRAY].symbol) == 0)
+		names->operators[1] = function->address;
 	names->has_malloc |= strcmp(function->name, hook_table[HI_FN_MALLOC].symbol) == 0;
 	if (!length || names->prefix_count == PREFIXES_MAX)
 		return;
@@ -296,6 +301,8 @@ static void look_into(struct search *search, const struct elf_image *image)
 	elf_symbols_visit(image, &search->room, note_name, &names);
 	for (size_t i = 0; i < names.prefix_count; i++)
 		add(search, image, names.prefix[i], ALLOCATOR_PREFIXED);
+	if (image->is_main)
+		memcpy(search->allocators.program_new, names.operators, sizeof(names.operators));
 	if (names.dpdk)
 		add_dpdk(search, image, names.dpdk);
 	/* what it exports comes after the first, and is used only by those bound to it */

@@ -18,6 +18,7 @@
 
 #define ALLOCATORS_MAX 6u
 #define HOOKS_MAX (ALLOCATORS_MAX * HI_FUNCTION_COUNT)
+#define PROGRAM_NEW_COUNT 2u
 
 struct allocators {
 	/*
@@ -29,6 +30,11 @@ struct allocators {
 	unsigned prefixes_found; /* bit n: of prefix number n that was asked for */
 	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
 	remote_addr new_handler;
+	/* operator new and new[] that the program itself defines; 0 = it does not */
+	remote_addr program_new[PROGRAM_NEW_COUNT];
+	/* those that give parts of blocks of their own, and the program (pool_operators.h) */
+	bool is_pool[PROGRAM_NEW_COUNT];
+	const struct elf_image *program;
 };
 
 static inline enum hi_function hook_function(unsigned hook)

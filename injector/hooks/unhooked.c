@@ -19,21 +19,38 @@ static enum hi_unhooked how_of(const struct allocator *allocator)
 	return how[allocator->reach];
 }
 
-static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol,
-		enum hi_unhooked how)
+static void add_of(struct unhooked_list *list, const struct elf_image *image, const char *name,
+		   enum hi_unhooked how)
 {
-	struct unhooked found = {.how = how, .is_main = allocator->image->is_main};
-	char name[2 * HI_ALLOCATOR_NAME_MAX];
+	struct unhooked found = {.how = how, .is_main = image->is_main};
 
-	snprintf(name, sizeof(name), "%s%s", allocator->prefix, symbol);
 	plain_text_copy(found.function, sizeof(found.function), name);
-	plain_text_copy(found.path, sizeof(found.path), allocator->image->path);
+	plain_text_copy(found.path, sizeof(found.path), image->path);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->unhooked[i].how == found.how &&
 		    strcmp(list->unhooked[i].path, found.path) == 0)
 			return;
 	if (list->count < UNHOOKED_MAX)
 		list->unhooked[list->count++] = found;
+}
+
+static void add(struct unhooked_list *list, const struct allocator *allocator, const char *symbol,
+		enum hi_unhooked how)
+{
+	char name[2 * HI_ALLOCATOR_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%s%s", allocator->prefix, symbol);
+	add_of(list, allocator->image, name, how);
+}
+
+/* Operators of the program that malloc does not see. */
+static void add_pools(struct unhooked_list *list, const struct allocators *allocators)
+{
+	static const char *const names[PROGRAM_NEW_COUNT] = {"operator new", "operator new[]"};
+
+	for (unsigned i = 0; i < PROGRAM_NEW_COUNT; i++)
+		if (allocators->is_pool[i])
+			add_of(list, allocators->program, names[i], HI_UNHOOKED_POOL);
 }
 
 /* Is a function known that frees what the allocator allocates? */
@@ -79,6 +96,7 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 		    is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + HI_FN_MALLOC))
 			add(out_list, allocator, hook_table[HI_FN_FREE].symbol, HI_UNHOOKED_FREE);
 	}
+	add_pools(out_list, allocators);
 }
 
 void unhooked_add(const struct allocators *allocators, size_t first, struct unhooked_list *list)
@@ -96,6 +114,7 @@ static const char *whose_calls(enum hi_unhooked how)
 	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
 	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
 	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
+	       : how == HI_UNHOOKED_POOL      ? " (which gives parts of blocks of its own)"
 					      : "";
 }
 

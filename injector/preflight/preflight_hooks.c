@@ -18,6 +18,7 @@
 #include "link_map.h"
 #include "nesting.h"
 #include "plain_text.h"
+#include "pool_operators.h"
 #include "runtimes.h"
 
 static bool defines(const struct elf_images *images, const char *symbol)
@@ -319,6 +320,7 @@ int check_hooks(struct subject *subject)
 			return refuse_prefix(subject, subject->prefixes->prefix[i]);
 	plain_text_copy(out->allocator, sizeof(out->allocator),
 			allocators.allocator[0].image->path);
+	pool_operators_find(&subject->images, &allocators);
 	err = count_hooks(subject, &allocators);
 	if (err)
 		return err;

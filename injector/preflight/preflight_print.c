@@ -211,11 +211,10 @@ static void print_number_member(FILE *stream, const char *name, uint64_t number)
 
 static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 {
-	static const char *const how_names[] = {[HI_UNHOOKED_PREFIXED] = "prefixed",
-						[HI_UNHOOKED_DIRECT] = "direct",
-						[HI_UNHOOKED_BOUND] = "bound",
-						[HI_UNHOOKED_NAMESPACE] = "namespace",
-						[HI_UNHOOKED_FREE] = "free"};
+	static const char *const how_names[] = {
+		[HI_UNHOOKED_PREFIXED] = "prefixed", [HI_UNHOOKED_DIRECT] = "direct",
+		[HI_UNHOOKED_BOUND] = "bound",       [HI_UNHOOKED_NAMESPACE] = "namespace",
+		[HI_UNHOOKED_FREE] = "free",         [HI_UNHOOKED_POOL] = "pool"};
 
 	fputs(",\"unhooked\":[", stream);
 	for (size_t i = 0; i < list->count; i++) {

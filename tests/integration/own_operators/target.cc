@@ -64,6 +64,112 @@ static bool is_right(void *block)
 {
 	return reinterpret_cast<uintptr_t>(block) % ALIGNMENT == 0;
 }
+#elif defined(POOL)
+// A pool: parts of large blocks, from malloc or (with MAPS) from the kernel.
+#include <sys/mman.h>
+
+#define CHUNK_BYTES (1u << 20)
+static char *chunk;
+static size_t left;
+struct free_part {
+	free_part *next;
+};
+static free_part *parts;
+
+__attribute__((noinline)) static void refill()
+{
+#ifdef MAPS
+	void *fresh = mmap(nullptr, CHUNK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#else
+	void *fresh = malloc(CHUNK_BYTES);
+#endif
+	if (!fresh)
+		throw std::bad_alloc();
+	chunk = static_cast<char *>(fresh);
+	left = CHUNK_BYTES;
+}
+
+__attribute__((noinline)) static void *take(size_t size)
+{
+	if (parts && size == BLOCK_BYTES) {
+		void *block = parts;
+
+		parts = parts->next;
+		return block;
+	}
+	size = (size + 15) / 16 * 16;
+	if (size > left)
+		refill();
+	left -= size;
+	return chunk + left;
+}
+
+void *operator new(size_t size)
+{
+	return take(size);
+}
+
+void operator delete(void *block) noexcept
+{
+	auto *part = static_cast<free_part *>(block);
+
+	part->next = parts;
+	parts = part;
+}
+
+static bool is_right(void *block)
+{
+	return reinterpret_cast<uintptr_t>(block) % 16 == 0;
+}
+#elif defined(WRAPPER)
+// A wrapper that counts and tries again, by functions of its own.
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t count;
+
+__attribute__((noinline)) static void *try_it(size_t size)
+{
+	void *block = malloc(size ? size : 1);
+
+	pthread_mutex_lock(&lock);
+	count += block != nullptr;
+	pthread_mutex_unlock(&lock);
+	return block;
+}
+
+void *operator new(size_t size)
+{
+	void *block;
+
+	if (size > PTRDIFF_MAX)
+		abort();
+	while (!(block = try_it(size))) {
+		std::new_handler handler = std::get_new_handler();
+
+		if (!handler)
+			throw std::bad_alloc();
+		handler();
+	}
+	return block;
+}
+
+void operator delete(void *block) noexcept
+{
+	free(block);
+}
+
+static bool is_right(void *block)
+{
+	return reinterpret_cast<uintptr_t>(block) % 16 == 0;
+}
+#elif defined(PLAIN)
+// The C++ library's own.
+static bool is_right(void *block)
+{
+	return reinterpret_cast<uintptr_t>(block) % 16 == 0;
+}
 #else
 struct header {
 	uint64_t magic, size;

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool_operators.c - see pool_operators.h. Enter at pool_operators_find.
+ *
+ * The search follows the code of the operator from instruction to instruction, both ways at a
+ * branch. A way ends where it calls an allocator. A wrapper has no way to a return left then; a
+ * pool has one, that of a block which it has at hand.
+ */
+#include "pool_operators.h"
+
+#include <string.h>
+
+#include "arch.h"
+#include "elf_segment.h"
+#include "hook_table.h"
+#include "slots.h"
+
+#define WAYS_MAX 256u           /* places where a function's ways begin */
+#define INSTRUCTIONS_MAX 20000u /* of an operator and all that it calls */
+#define CALLS_DEEP_MAX 6u
+#define STUB_INSTRUCTIONS 3u /* most instructions of a stub that calls through a slot */
+
+struct search {
+	const struct elf_images *images;
+	const struct allocators *allocators;
+	const struct elf_image *image; /* the program */
+	unsigned instructions;         /* examined so far */
+	unsigned depth;
+};
+
+struct ways {
+	remote_addr at[WAYS_MAX];
+	unsigned count;
+};
+
+/* ---- what is called -------------------------------------------------------------------------- */
+
+static bool is_allocator(const struct search *search, remote_addr at)
+{
+	for (unsigned hook = 0; hook < search->allocators->count * HI_FUNCTION_COUNT; hook++)
+		if (hook_original(search->allocators, hook) == at)
+			return true;
+	for (size_t i = 0; i < search->allocators->count; i++)
+		if (search->allocators->allocator[i].malloc == at)
+			return true;
+	return false;
+}
+
+static bool decode(const struct search *search, remote_addr at, const uint8_t **out_code,
+		   struct arch_instruction *out_instruction)
+{
+	const uint64_t in_file = at - search->image->bias,
+		       room = elf_segment_room(search->image->elf, in_file);
+	const size_t size = room < ARCH_ENTRY_MAX ? (size_t)room : ARCH_ENTRY_MAX;
+	const void *code;
+
+	if (!size || elf_segment_bytes(search->image->elf, in_file, size, &code) < 0 ||
+	    !arch_decode(code, size, at, out_instruction))
+		return false;
+	*out_code = code;
+	return true;
+}
+
+/* The slot that the instruction calls or jumps through; 0: none. */
+static remote_addr slot_of(const struct arch_instruction *instruction, const uint8_t *code,
+			   remote_addr at)
+{
+	int32_t distance;
+
+	if (instruction->target || !instruction->pc_relative_at)
+		return 0;
+	memcpy(&distance, code + instruction->pc_relative_at, sizeof(distance));
+	return at + instruction->size + (uint64_t)(int64_t)distance;
+}
+
+/* The slot through which a stub in the procedure linkage table jumps; 0: it is no such stub. */
+static remote_addr slot_of_stub(const struct search *search, remote_addr at)
+{
+	struct arch_instruction instruction;
+	const uint8_t *code;
+
+	for (unsigned i = 0; i < STUB_INSTRUCTIONS; i++, at += instruction.size) {
+		if (!decode(search, at, &code, &instruction))
+			return 0;
+		if (instruction.flow == ARCH_FLOW_JUMP)
+			return slot_of(&instruction, code, at);
+		if (instruction.flow != ARCH_FLOW_NEXT)
+			return 0;
+	}
+	return 0;
+}
+
+/* Those of the C library that never return. */
+static bool is_last(const char *symbol)
+{
+	static const char *const names[] = {
+		"abort",        "exit",          "_exit",         "_Exit",
+		"quick_exit",   "__assert_fail", "__assert_func", "__stack_chk_fail",
+		"pthread_exit", "longjmp",       "siglongjmp",    "__chk_fail"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(symbol, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_c_library(const struct elf_image *image)
+{
+	remote_addr address;
+
+	return image->is_loader ||
+	       elf_image_symbol(image, "__libc_start_main", &address, NULL) == 0;
+}
+
+/*
+ * Does a function that is called through this slot return, without an allocator's help? *out_own:
+ * its address, if it is the program's own and remains to be examined.
+ */
+static bool returns_by_slot(const struct search *search, remote_addr slot, remote_addr *out_own)
+{
+	const char *symbol = slots_symbol_at(search->image, slot);
+	const struct elf_image *image;
+	remote_addr address;
+
+	if (!symbol || elf_images_resolve(search->images, symbol, &address, &image) ||
+	    is_allocator(search, address))
+		return false;
+	if (image == search->image) {
+		*out_own = address;
+		return false;
+	}
+	return hook_function_of(symbol) == HI_FN_NONE && is_c_library(image) && !is_last(symbol);
+}
+
+/* ---- ways ------------------------------------------------------------------------------------ */
+
+/* False: there are too many. */
+static bool note(struct ways *ways, remote_addr at)
+{
+	for (unsigned i = 0; i < ways->count; i++)
+		if (ways->at[i] == at)
+			return true;
+	if (ways->count == WAYS_MAX)
+		return false;
+	ways->at[ways->count++] = at;
+	return true;
+}
+
+static bool returns(struct search *search, remote_addr function);
+
+/* Does what the instruction calls, or jumps to for good, return without an allocator's help? */
+static bool callee_returns(struct search *search, const struct arch_instruction *instruction,
+			   const uint8_t *code, remote_addr at)
+{
+	remote_addr own = instruction->target;
+	remote_addr slot = own ? slot_of_stub(search, own) : slot_of(instruction, code, at);
+
+	if (own && is_allocator(search, own))
+		return false;
+	if (slot) {
+		own = 0;
+		if (returns_by_slot(search, slot, &own))
+			return true;
+	}
+	return own && returns(search, own);
+}
+
+/* Follows one way. True: it returns. What lies at the other ends of its branches is noted. */
+static bool way_returns(struct search *search, remote_addr at, struct ways *ways)
+{
+	struct arch_instruction instruction;
+	const uint8_t *code;
+
+	for (; search->instructions < INSTRUCTIONS_MAX; at += instruction.size) {
+		search->instructions++;
+		if (!decode(search, at, &code, &instruction))
+			return false;
+		switch (instruction.flow) {
+		case ARCH_FLOW_NEXT:
+			break;
+		case ARCH_FLOW_BRANCH:
+			if (!note(ways, instruction.target))
+				return false;
+			break;
+		case ARCH_FLOW_RETURN:
+			return true;
+		case ARCH_FLOW_STOP:
+			return false;
+		case ARCH_FLOW_JUMP:
+			/* within the function, most often */
+			if (instruction.target && !is_allocator(search, instruction.target) &&
+			    !slot_of_stub(search, instruction.target)) {
+				(void)note(ways, instruction.target);
+				return false;
+			}
+			return callee_returns(search, &instruction, code, at);
+		case ARCH_FLOW_CALL:
+			if (!callee_returns(search, &instruction, code, at))
+				return false;
+			break;
+		}
+	}
+	return false;
+}
+
+static bool returns(struct search *search, remote_addr function)
+{
+	struct ways ways = {{function}, 1};
+	bool found = false;
+
+	if (search->depth == CALLS_DEEP_MAX)
+		return false;
+	search->depth++;
+	for (unsigned i = 0; i < ways.count && !found; i++)
+		found = way_returns(search, ways.at[i], &ways);
+	search->depth--;
+	return found;
+}
+
+void pool_operators_find(const struct elf_images *images, struct allocators *allocators)
+{
+	for (unsigned i = 0; i < PROGRAM_NEW_COUNT; i++) {
+		const remote_addr at = allocators->program_new[i];
+		struct search search = {.images = images,
+					.allocators = allocators,
+					.image = elf_images_find(images, at)};
+
+		if (!at || !search.image || !search.image->elf || is_allocator(&search, at))
+			continue;
+		allocators->is_pool[i] = returns(&search, at);
+		if (allocators->is_pool[i])
+			allocators->program = search.image;
+	}
+}
