@@ -51,6 +51,30 @@ static inline int hi_prefixes_add(struct hi_prefixes *prefixes, const char *text
 }
 
 /*
+ * Length of the name of the function of which the compiler made this one: je_calloc of
+ * je_calloc.constprop.0. Callers that were compiled together with it, or linked with link-time
+ * optimization, call the copy. 0: it is none. A .cold part is no function of its own, and a
+ * .localalias is the function itself.
+ */
+static inline size_t hi_copied_name(const char *name)
+{
+	static const char *const made[] = {".constprop.", ".isra.", ".part.", ".lto_priv.",
+					   ".llvm."};
+	char text[2 * HI_ALLOCATOR_NAME_MAX];
+	const size_t length = strnlen(name, sizeof(text));
+	const char *dot;
+
+	if (length == sizeof(text) || !memchr(name, '.', length))
+		return 0;
+	memcpy(text, name, length + 1);
+	dot = strchr(text, '.');
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]) && !strstr(dot, ".cold"); i++)
+		if (strncmp(dot, made[i], strlen(made[i])) == 0)
+			return (size_t)(dot - text);
+	return 0;
+}
+
+/*
  * If the name belongs to such an allocator, the length of its prefix; 0 = it does not. The prefix
  * followed by "malloc" is the name of the function that allocates. jemalloc's prefix can be chosen
  * freely, but no other function has a name that ends in mallctl. Names of wrappers (xmalloc,

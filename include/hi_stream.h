@@ -325,6 +325,8 @@ enum hi_unhooked {
 	/* the function frees: what it frees counts as in use, or nothing that frees is known */
 	HI_UNHOOKED_FREE = 5,
 	HI_UNHOOKED_POOL = 6, /* operator new of the program gives parts of blocks of its own */
+	/* the compiler made it of an allocator's function: je_calloc.constprop.0 */
+	HI_UNHOOKED_COPY = 7,
 };
 
 /*

@@ -244,6 +244,7 @@ static const char *whose_calls(unsigned how)
 	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
 	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
 	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
+	       : how == HI_UNHOOKED_COPY      ? " (made of an allocator's function by the compiler)"
 	       : how == HI_UNHOOKED_POOL      ? " (which gives parts of blocks of its own)"
 					      : "";
 }

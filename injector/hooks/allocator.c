@@ -62,6 +62,11 @@ struct reader {
 	remote_addr glibc[GLIBC_NAMES];
 	remote_addr usable_size;
 	remote_addr chooses_malloc; /* the function that chooses it; 0 = it is not so */
+	/* copies that the compiler made, by function; the first of each */
+	struct {
+		remote_addr at;
+		char name[HI_ALLOCATOR_NAME_MAX];
+	} copy[HI_FUNCTION_COUNT];
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -83,6 +88,30 @@ static void take(struct reader *reader, enum hi_function which, const struct elf
 	reader->rank[which] = rank;
 }
 
+/* name: without the prefix */
+static enum hi_function function_called(const struct reader *reader, const char *name)
+{
+	return reader->prefix_length ? hook_prefixed_function_of(name) : hook_function_of(name);
+}
+
+/* True: the function is a copy of another one. */
+static bool take_copy(struct reader *reader, const struct elf_function *function)
+{
+	const size_t length = hi_copied_name(function->name);
+	char name[HI_ALLOCATOR_NAME_MAX] = "";
+	enum hi_function which;
+
+	if (length <= reader->prefix_length || length >= sizeof(name))
+		return length != 0;
+	memcpy(name, function->name, length);
+	which = function_called(reader, name + reader->prefix_length);
+	if (which == HI_FN_NONE || reader->copy[which].at)
+		return true;
+	reader->copy[which].at = function->address;
+	strncpy(reader->copy[which].name, function->name, sizeof(reader->copy[which].name) - 1);
+	return true;
+}
+
 static void look_at(void *context, const struct elf_function *function)
 {
 	struct reader *reader = context;
@@ -102,8 +131,10 @@ static void look_at(void *context, const struct elf_function *function)
 	if (reader->prefix_length &&
 	    strncmp(name, reader->allocator->prefix, reader->prefix_length) != 0)
 		return;
+	if (take_copy(reader, function))
+		return;
 	name += reader->prefix_length;
-	which = reader->prefix_length ? hook_prefixed_function_of(name) : hook_function_of(name);
+	which = function_called(reader, name);
 	if (function->is_indirect)
 		reader->chooses_malloc =
 			which == HI_FN_MALLOC ? function->address : reader->chooses_malloc;
@@ -152,6 +183,28 @@ static void add_glibc_names(const struct reader *reader)
 	for (size_t i = 0; i < GLIBC_NAMES; i++)
 		if (!allocator->original[glibc_names[i].function])
 			allocator->original[glibc_names[i].function] = reader->glibc[i];
+}
+
+/*
+ * Without a prefix, and beside a C library's malloc, what has such a name may be the program's own.
+ * A copy at the address of the function is the function.
+ */
+static void settle_copies(const struct reader *reader)
+{
+	struct allocator *allocator = reader->allocator;
+	const bool is_certain = reader->prefix_length || allocator->family == ALLOCATOR_JEMALLOC ||
+				allocator->family == ALLOCATOR_TCMALLOC ||
+				allocator->family == ALLOCATOR_MIMALLOC;
+
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		const remote_addr at = reader->copy[function].at;
+		char *copy = hook_table[function].gate == GATE_FREE ? allocator->free_copy
+								    : allocator->copy;
+
+		if (at && at != allocator->original[function] && !*copy &&
+		    (is_certain || allocator->original[function]))
+			memcpy(copy, reader->copy[function].name, HI_ALLOCATOR_NAME_MAX);
+	}
 }
 
 static enum allocator_family family_of(const struct reader *reader)
@@ -305,11 +358,14 @@ bool allocator_open(const struct elf_image *image, const char *prefix, size_t *r
 		/* glibc has had none for new programs since 2.26 */
 		out_allocator->original[HI_FN_CFREE] = 0;
 	}
+	settle_copies(&reader);
 	drop_operators_of_others(out_allocator);
 	settle_usable_size(out_allocator, reader.usable_size);
 	settle_operators(out_allocator);
 	out_allocator->malloc = out_allocator->original[HI_FN_MALLOC];
-	/* where the chosen one is, is not known: it is only named */
+	/* where the chosen one is, or what a copy takes, is not known: it is only named */
+	if (!reader.chooses_malloc)
+		reader.chooses_malloc = reader.copy[HI_FN_MALLOC].at;
 	if (!out_allocator->malloc && *prefix && reader.chooses_malloc) {
 		memset(out_allocator->original, 0, sizeof(out_allocator->original));
 		out_allocator->malloc = reader.chooses_malloc;

@@ -66,6 +66,12 @@ struct allocator {
 	 * there are operators whose place is not known.
 	 */
 	bool hides_operators;
+	/*
+	 * The first copy that the compiler made of a function that allocates
+	 * (je_calloc.constprop.0) and of one that frees, which are not hooked: what they take is
+	 * not known. "" = there is none.
+	 */
+	char copy[HI_ALLOCATOR_NAME_MAX], free_copy[HI_ALLOCATOR_NAME_MAX];
 };
 
 /*

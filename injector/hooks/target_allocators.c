@@ -256,7 +256,13 @@ static size_t prefix_of(const struct hi_prefixes *asked, const char *name)
 static void note_name(void *context, const struct elf_function *function)
 {
 	struct names *names = context;
-	const size_t length = prefix_of(names->asked, function->name);
+	const size_t copied = hi_copied_name(function->name);
+	char base[HI_ALLOCATOR_NAME_MAX] = "";
+
+	if (copied < sizeof(base))
+		memcpy(base, function->name, copied);
+	const char *name = *base ? base : function->name;
+	const size_t length = prefix_of(names->asked, name);
 	char prefix[HI_ALLOCATOR_NAME_MAX] = "";
 
 	if (strcmp(function->name, HI_DPDK_PREFIX "malloc") == 0)

@@ -92,6 +92,10 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 				    hook_name_after(allocator->prefix, function),
 				    hook_table[function].gate == GATE_FREE ? HI_UNHOOKED_FREE
 									   : how_of(allocator));
+		if (*allocator->copy)
+			add_of(out_list, allocator->image, allocator->copy, HI_UNHOOKED_COPY);
+		if (*allocator->free_copy)
+			add_of(out_list, allocator->image, allocator->free_copy, HI_UNHOOKED_FREE);
 		if (allocator->original[HI_FN_MALLOC] && !has_free(allocator) &&
 		    is_seen(entries, (unsigned)i * HI_FUNCTION_COUNT + HI_FN_MALLOC))
 			add(out_list, allocator, hook_table[HI_FN_FREE].symbol, HI_UNHOOKED_FREE);
@@ -114,6 +118,7 @@ static const char *whose_calls(enum hi_unhooked how)
 	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
 	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
 	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
+	       : how == HI_UNHOOKED_COPY      ? " (made of an allocator's function by the compiler)"
 	       : how == HI_UNHOOKED_POOL      ? " (which gives parts of blocks of its own)"
 					      : "";
 }

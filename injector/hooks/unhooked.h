@@ -10,7 +10,7 @@
 #include "entries.h"
 #include "hi_stream.h"
 
-#define UNHOOKED_MAX (2 * ALLOCATORS_MAX)
+#define UNHOOKED_MAX (3 * ALLOCATORS_MAX + 1)
 #define UNHOOKED_TEXT_MAX 1024u
 
 struct unhooked {

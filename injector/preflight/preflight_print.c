@@ -214,7 +214,8 @@ static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 	static const char *const how_names[] = {
 		[HI_UNHOOKED_PREFIXED] = "prefixed", [HI_UNHOOKED_DIRECT] = "direct",
 		[HI_UNHOOKED_BOUND] = "bound",       [HI_UNHOOKED_NAMESPACE] = "namespace",
-		[HI_UNHOOKED_FREE] = "free",         [HI_UNHOOKED_POOL] = "pool"};
+		[HI_UNHOOKED_FREE] = "free",         [HI_UNHOOKED_POOL] = "pool",
+		[HI_UNHOOKED_COPY] = "copy"};
 
 	fputs(",\"unhooked\":[", stream);
 	for (size_t i = 0; i < list->count; i++) {

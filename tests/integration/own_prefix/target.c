@@ -78,6 +78,26 @@ EXPORTED void *my_zalloc(void *opaque, unsigned count, unsigned size)
 	return opaque ? NULL : take((size_t)count * size, 16);
 }
 
+#ifdef COPIES
+/* As a compiler makes them: local, with the names that it gives. */
+#define MADE __attribute__((noipa, used)) static
+static void *calloc_copy(size_t size) __asm__("my_calloc.constprop.0");
+static void free_copy(void *block) __asm__("my_free.part.0");
+static void cold_copy(void) __asm__("my_realloc.part.0.cold");
+MADE void *calloc_copy(size_t size)
+{
+	return take(size, 16);
+}
+MADE void free_copy(void *block)
+{
+	last = block;
+}
+MADE void cold_copy(void)
+{
+	abort();
+}
+#endif
+
 __attribute__((noinline)) static void keep(unsigned count)
 {
 	void *block;
@@ -92,6 +112,9 @@ __attribute__((noinline)) static void keep(unsigned count)
 			last = block;
 		my_free(my_malloc(BLOCK_BYTES));
 		last = my_zalloc(NULL, 1, 1);
+#ifdef COPIES
+		free_copy(calloc_copy(BLOCK_BYTES));
+#endif
 	}
 }
 

@@ -178,6 +178,54 @@ UNIT_TEST(names_of_allocators_and_of_others)
 	free(endless);
 }
 
+UNIT_TEST(names_of_copies)
+{
+	static const struct {
+		const char *name;
+		size_t length;
+	} names[] = {{"je_calloc.constprop.0", 9},
+		     {"malloc.isra.0.part.1", 6},
+		     {"je_free.part.0", 7},
+		     {"malloc.lto_priv.3", 6},
+		     {"malloc.llvm.123", 6},
+		     {"malloc.cold", 0},
+		     {"malloc.constprop.0.cold", 0},
+		     {"_Znwm.localalias", 0},
+		     {"malloc", 0},
+		     {".part.", 0},
+		     {"", 0}};
+	char *name = calloc(1, 1000);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		CHECK_EQ(hi_copied_name(names[i].name), names[i].length);
+	memset(name, 'a', 999);
+	CHECK_EQ(hi_copied_name(name), 0);
+	free(name);
+}
+
+UNIT_TEST(copies_and_pools_are_told_of)
+{
+	struct allocators allocators = both();
+	static struct entries entries;
+	struct unhooked_list list;
+
+	begin(&entries);
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+	strcpy(allocators.allocator[1].copy, "some_calloc.isra.0");
+	strcpy(allocators.allocator[1].free_copy, "some_free.part.0");
+	allocators.program = &program;
+	allocators.is_pool[1] = true;
+	unhooked_find(&allocators, &entries, &list);
+	CHECK_EQ(list.count, 3);
+	CHECK_EQ(list.unhooked[0].how, HI_UNHOOKED_COPY);
+	CHECK_STR(list.unhooked[0].function, "some_calloc.isra.0");
+	CHECK_EQ(list.unhooked[1].how, HI_UNHOOKED_FREE);
+	CHECK_STR(list.unhooked[1].function, "some_free.part.0");
+	CHECK_EQ(list.unhooked[2].how, HI_UNHOOKED_POOL);
+	CHECK_STR(list.unhooked[2].function, "operator new[]");
+}
+
 UNIT_TEST(descriptions_fit)
 {
 	struct unhooked_list list = {.count = UNHOOKED_MAX};
