@@ -113,6 +113,9 @@ static int describe_target(struct session *session)
 	};
 	int err = pump_header(&session->pump, &target);
 	if (!err)
+		err = pump_hooked(&session->pump, &session->attachment.allocators,
+				  &session->attachment.entries);
+	if (!err)
 		err = pump_unhooked(&session->pump, &session->preflight.unhooked);
 	if (!err)
 		err = pump_runtimes(&session->pump, session->preflight.runtimes);

@@ -60,6 +60,7 @@ enum hi_stream_type {
 	HI_STREAM_PROCESS = 17,
 	HI_STREAM_UNSAMPLED_FREES = 18,
 	HI_STREAM_RUNTIME = 19,
+	HI_STREAM_HOOKED = 20,
 };
 
 struct hi_stream_record {
@@ -351,6 +352,17 @@ struct hi_stream_runtime {
 	uint64_t time_ns;
 };
 
+/*
+ * What of one allocator of the process is hooked and how, what is not and why: a line in words, for
+ * each of those that were found at the start. Written at the start of the session.
+ */
+struct hi_stream_hooked {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint32_t text_size;
+	uint32_t reserved;
+};
+
 enum hi_stream_end_reason {
 	HI_STREAM_END_DURATION = 1,
 	HI_STREAM_END_SIGNAL = 2,  /* Ctrl-C or SIGTERM at the injector */
@@ -395,6 +407,7 @@ _Static_assert(sizeof(struct hi_stream_unsampled_frees) == 32, "stream unsampled
 _Static_assert(sizeof(struct hi_stream_frees) == 24, "stream frees");
 _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
 _Static_assert(sizeof(struct hi_stream_runtime) == 16, "stream runtime");
+_Static_assert(sizeof(struct hi_stream_hooked) == 24, "stream hooked");
 _Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
 
 #endif

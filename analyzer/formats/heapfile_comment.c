@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "heapfile_text.h"
+#include "hooked_lines.h"
 #include "modules.h"
 #include "scan.h"
 
@@ -192,6 +193,8 @@ int heapfile_read_comment(char *text, struct profile *profile)
 		return read_change(value, &profile->meta);
 	if (strcmp(key, HEAPFILE_CAVEAT_KEY) == 0)
 		return heapfile_read_caveat(value, &profile->meta);
+	if (strcmp(key, HOOKED_KEY) == 0)
+		return hooked_lines_add(&profile->meta, value, strlen(value));
 	err = heapfile_read_meta(key, value, &profile->meta);
 	return err == -ENOENT ? 0 : err;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "caveats.h"
+#include "hooked_lines.h"
 #include "printable.h"
 
 #define ESCAPED_MAX 8192u
@@ -140,6 +141,9 @@ static void field_set(const struct field *field, uint64_t value, void *meta)
 
 void heapfile_write_meta(const struct profile_meta *meta, FILE *out)
 {
+	const char *cursor = meta->hooked, *hooked;
+	size_t size;
+
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		const char *text = NULL;
 
@@ -150,6 +154,11 @@ void heapfile_write_meta(const struct profile_meta *meta, FILE *out)
 		} else {
 			fprintf(out, "%" PRIu64, field_get(&fields[i], meta));
 		}
+		putc('\n', out);
+	}
+	while ((hooked = hooked_lines_next(&cursor, &size)) != NULL) {
+		fputs("# " HOOKED_KEY " ", out);
+		fwrite(hooked, 1, size, out);
 		putc('\n', out);
 	}
 	for (int kind = 0; kind < HI_CAVEATS; kind++) {

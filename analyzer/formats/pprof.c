@@ -17,6 +17,7 @@
 #include "estimate.h"
 #include "heapfile_text.h"
 #include "hi_units.h"
+#include "hooked_lines.h"
 #include "pprof_fields.h"
 #include "printable.h"
 #include "protobuf.h"
@@ -332,9 +333,10 @@ static void put_comments(struct pprof *pprof)
 	const struct profile_meta *meta = &pprof->profile->meta;
 	char value[HI_UNITS_TEXT_MAX], low[HI_UNITS_TEXT_MAX], high[HI_UNITS_TEXT_MAX];
 	const struct estimate total = estimate_total(pprof->profile, INUSE_SPACE);
-	double from, to;
-
+	const char *cursor = meta->hooked, *hooked;
 	uint64_t finest, coarsest;
+	double from, to;
+	size_t size;
 
 	estimate_interval(&total, &from, &to);
 	profile_intervals(pprof->profile, &finest, &coarsest);
@@ -374,6 +376,8 @@ static void put_comments(struct pprof *pprof)
 			    hi_format_bytes(total.value, value, sizeof(value)),
 			    hi_format_bytes(from, low, sizeof(low)),
 			    hi_format_bytes(to, high, sizeof(high)));
+	while ((hooked = hooked_lines_next(&cursor, &size)) != NULL)
+		put_comment(pprof, HOOKED_KEY " %.*s", (int)size, hooked);
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (meta->caveat[kind])
 			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s",

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "heapfile_text.h"
+#include "hooked_lines.h"
 #include "scan.h"
 
 #define COUNT_MAX 0x1p62
@@ -112,6 +113,8 @@ void pprof_own_comment(const char *text, struct profile_meta *meta)
 		return;
 	if (skip_text(&text, HEAPFILE_CAVEAT_KEY " ")) {
 		read_caveat(text, meta);
+	} else if (skip_text(&text, HOOKED_KEY " ")) {
+		(void)hooked_lines_add(meta, text, strlen(text));
 	} else if (skip_text(&text, "pid ")) {
 		read_process(text, meta);
 	} else if (skip_text(&text, "command line: ")) {

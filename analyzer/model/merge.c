@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "caveats.h"
+#include "hooked_lines.h"
 #include "percent_base.h"
 #include "row_history.h"
 #include "text_equal.h"
@@ -210,7 +211,7 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
 	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters =
-		to->damage = to->unhooked = to->unhooked_frees = to->sources = NULL;
+		to->damage = to->hooked = to->unhooked = to->unhooked_frees = to->sources = NULL;
 	memset(to->caveat, 0, sizeof(to->caveat));
 	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) ||
 			       copy_text(&to->exe, from->exe) || copy_text(&to->host, from->host) ||
@@ -336,6 +337,8 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 	into->meta.is_difference = is_difference;
 	if (!err)
 		err = caveats_take_over(&into->meta, &from->meta);
+	if (!err)
+		err = hooked_lines_take_over(&into->meta, &from->meta);
 	free(merge.module);
 	free(merge.frame);
 	free(merge.stack);

@@ -72,6 +72,7 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->maps);
 	free(meta->filters);
 	free(meta->damage);
+	free(meta->hooked);
 	free(meta->unhooked);
 	free(meta->unhooked_frees);
 	free(meta->sources);

@@ -202,6 +202,7 @@ struct profile_meta {
 	uint64_t moment_step_ns;
 	/* the nearest limit of the process's memory, and what counted towards it at the end */
 	uint64_t limit_bytes, limited_bytes;
+	char *hooked;   /* what of each allocator is hooked (hooked_lines.h); NULL = not known */
 	char *unhooked; /* allocators that are not hooked, in words; NULL = none is known */
 	/* the same of functions that free; of a session only, as files have the caveat */
 	char *unhooked_frees;

@@ -128,6 +128,8 @@ static size_t fixed_size(uint16_t type)
 		return HI_STREAM_MEMORY_OF_4;
 	case HI_STREAM_UNHOOKED:
 		return sizeof(struct hi_stream_unhooked);
+	case HI_STREAM_HOOKED:
+		return sizeof(struct hi_stream_hooked);
 	case HI_STREAM_RUNTIME:
 		return sizeof(struct hi_stream_runtime);
 	case HI_STREAM_PROCESS:
@@ -156,6 +158,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_maps *)fixed)->text_size;
 	else if (record->type == HI_STREAM_THREAD)
 		needed += ((const struct hi_stream_thread *)fixed)->name_size;
+	else if (record->type == HI_STREAM_HOOKED)
+		needed += ((const struct hi_stream_hooked *)fixed)->text_size;
 	else if (record->type == HI_STREAM_UNSAMPLED_FREES)
 		needed = frees_needs(fixed);
 	else if (record->type == HI_STREAM_UNHOOKED)

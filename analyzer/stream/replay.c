@@ -16,6 +16,7 @@
 
 #include "estimate.h"
 #include "hi_runtimes.h"
+#include "hooked_lines.h"
 #include "judgement.h"
 #include "printable.h"
 #include "records.h"
@@ -283,6 +284,12 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 	return err;
 }
 
+static int on_hooked(struct replay *replay, const struct hi_stream_hooked *record)
+{
+	return hooked_lines_add(&replay->profile->meta, (const char *)(record + 1),
+				record->text_size);
+}
+
 static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 {
 	struct profile_meta *meta = &replay->profile->meta;
@@ -401,6 +408,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_memory(replay, fixed);
 	case HI_STREAM_UNHOOKED:
 		return on_unhooked(replay, fixed);
+	case HI_STREAM_HOOKED:
+		return on_hooked(replay, fixed);
 	case HI_STREAM_RUNTIME:
 		if (hi_runtime_text(record->flags))
 			replay->profile->meta.runtimes |= 1u << record->flags;

@@ -107,14 +107,19 @@ static void write_session(const struct profile_meta *meta, FILE *out)
 	fputs("\"session\":{", out);
 	html_write_printable("version", meta->version, out);
 	html_write_printable("exe", meta->exe, out);
-	html_write_printable("unhooked", meta->unhooked, out);
+	fputs("\"hooked\":", out);
+	html_write_lines(meta->hooked, out);
+	fputs(",\n", out);
+	html_write_printable("unhooked",
+			     meta->unhooked ? meta->unhooked : meta->caveat[HI_CAVEAT_UNHOOKED],
+			     out);
 	fprintf(out,
 		"\"frees\":%" PRIu64 ",\"droppedAllocs\":%" PRIu64 ",\"droppedFrees\":%" PRIu64
 		",\"missedFrees\":%" PRIu64 ",\"payloadCpu\":%.6f,\"targetCpu\":%.6f,"
-		"\"budget\":%.6f,\"peak\":%" PRIu64 ",\"peakTime\":%.3f},\n",
+		"\"budget\":%.6f,\"end\":%d,\"peak\":%" PRIu64 ",\"peakTime\":%.3f},\n",
 		meta->frees, meta->dropped_allocs, meta->dropped_frees, meta->missed_frees,
 		(double)meta->payload_cpu_ns / 1e9, (double)meta->target_cpu_ns / 1e9,
-		(double)meta->budget_ppm / 1e6, meta->peak_inuse_bytes,
+		(double)meta->budget_ppm / 1e6, meta->end_reason, meta->peak_inuse_bytes,
 		(double)meta->peak_ns / 1e9);
 	write_changes(meta, out);
 }

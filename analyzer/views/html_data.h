@@ -10,9 +10,10 @@
  *     version                          2
  *     title, host, command, report     texts; report: the header lines of every report
  *     pid, start, duration, interval, samples, complete (a fraction), isScaled; null or 0 = unknown
- *     session                          version, exe, unhooked (texts), frees, droppedAllocs,
- *                                      droppedFrees, missedFrees, payloadCpu, targetCpu (seconds),
- *                                      budget (a fraction), peak, peakTime
+ *     session                          version, exe, unhooked (texts), hooked[] (a line for each
+ *                                      allocator), frees, droppedAllocs, droppedFrees,
+ *                                      missedFrees, payloadCpu, targetCpu (seconds), budget (a
+ *                                      fraction), end (enum hi_stream_end_reason), peak, peakTime
  *     changes[]                        time, interval: when the sampling rate changed
  *     moments[]                        time, anonymous, resident, seen: memory of the process
  *     type                             the sample type that the page shows first

@@ -4,6 +4,7 @@
 #define HI_PREFLIGHT_ANSWER_H
 
 #include "hi_runtimes.h"
+#include "hooked.h"
 #include "procfs.h"
 #include "unhooked.h"
 
@@ -60,19 +61,11 @@ enum preflight_libc {
 	PREFLIGHT_LIBC_STATIC
 };
 
-/* How calls of a function are met. */
-enum preflight_way {
-	PREFLIGHT_WAY_NONE, /* not at all, for the reason in `obstacle` */
-	PREFLIGHT_WAY_ENTRY,
-	PREFLIGHT_WAY_COVERED, /* the same as another function, or jumps there at once */
-	PREFLIGHT_WAY_INSIDE,  /* in a function that it calls, which is hooked at its entry */
-	PREFLIGHT_WAY_SLOTS,   /* only those through slots, for the reason in `obstacle` */
-};
 struct preflight_function {
 	remote_addr address; /* 0 = the allocator has no such function */
-	enum preflight_way way;
+	enum hooked_way way;
 	enum hi_function covered_by;
-	enum entry_relay by; /* of WAY_ENTRY */
+	enum entry_relay by; /* of HOOKED_ENTRY */
 	enum entry_obstacle obstacle;
 };
 struct preflight_allocator {

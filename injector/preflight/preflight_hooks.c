@@ -219,17 +219,6 @@ static int refuse_unhookable(struct subject *subject)
 		      subject->out->allocator);
 }
 
-static enum preflight_way way_of(const struct entries *entries, unsigned hook)
-{
-	if (entries->entry[hook].at)
-		return PREFLIGHT_WAY_ENTRY;
-	if (entries_have(entries, hook))
-		return PREFLIGHT_WAY_COVERED;
-	if (entries->is_seen_inside[hook])
-		return PREFLIGHT_WAY_INSIDE;
-	return hook < HI_FUNCTION_COUNT ? PREFLIGHT_WAY_SLOTS : PREFLIGHT_WAY_NONE;
-}
-
 static void describe_allocators(struct preflight *out, const struct allocators *allocators,
 				const struct entries *entries)
 {
@@ -250,7 +239,7 @@ static void describe_allocators(struct preflight *out, const struct allocators *
 			continue;
 		to->function[function] = (struct preflight_function){
 			.address = allocator->original[function],
-			.way = way_of(entries, hook),
+			.way = hooked_way_of(entries, hook),
 			.covered_by = hook_function(entries->covered_by[hook]),
 			.by = entries->entry[hook].by,
 			.obstacle = entries->obstacle[hook],

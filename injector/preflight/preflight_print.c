@@ -76,21 +76,6 @@ void preflight_explain(const struct preflight *preflight, char *line, size_t siz
 			 preflight->cause, preflight->remedy);
 }
 
-static const char *const family_names[] = {
-	[ALLOCATOR_UNKNOWN] = "unknown",   [ALLOCATOR_GLIBC] = "glibc",
-	[ALLOCATOR_MUSL] = "musl",         [ALLOCATOR_JEMALLOC] = "jemalloc",
-	[ALLOCATOR_TCMALLOC] = "tcmalloc", [ALLOCATOR_MIMALLOC] = "mimalloc",
-	[ALLOCATOR_DPDK] = "dpdk"};
-
-static const char *const obstacle_texts[] = {
-	[ENTRY_NO_OBSTACLE] = "its allocator's functions are left to slots",
-	[ENTRY_MAY_UNLOAD] = "its object may be unloaded",
-	[ENTRY_NO_FILE] = "its object's file cannot be read",
-	[ENTRY_CHANGED] = "its code is not its file's: a breakpoint, a probe or another patch",
-	[ENTRY_UNMOVABLE] = "its first instruction cannot be executed elsewhere",
-	[ENTRY_NO_PLACE] = "there is no place near it for a jump",
-	[ENTRY_REGISTERS] = "its callers may count on registers that it leaves alone"};
-
 static void print_function(FILE *stream, const struct preflight_allocator *allocator,
 			   enum hi_function number)
 {
@@ -103,43 +88,41 @@ static void print_function(FILE *stream, const struct preflight_allocator *alloc
 	fprintf(stream, "    %016llx  %s%s: ", (unsigned long long)function->address,
 		allocator->prefix, hook_name_after(allocator->prefix, number));
 	switch (function->way) {
-	case PREFLIGHT_WAY_ENTRY:
+	case HOOKED_ENTRY:
 		fprintf(stream, "at its entry%s\n", relays[function->by]);
 		break;
-	case PREFLIGHT_WAY_COVERED:
+	case HOOKED_COVERED:
 		fprintf(stream, "as %s%s, which it is or jumps to\n", allocator->prefix,
 			hook_name_after(allocator->prefix, function->covered_by));
 		break;
-	case PREFLIGHT_WAY_INSIDE:
+	case HOOKED_INSIDE:
 		fprintf(stream, "in the function that it calls; %s\n",
-			obstacle_texts[function->obstacle]);
+			hooked_obstacle_text(function->obstacle));
 		break;
-	case PREFLIGHT_WAY_SLOTS:
-		fprintf(stream, "by slots; %s\n", obstacle_texts[function->obstacle]);
+	case HOOKED_SLOTS:
+		fprintf(stream, "by slots; %s\n", hooked_obstacle_text(function->obstacle));
 		break;
-	case PREFLIGHT_WAY_NONE:
-		fprintf(stream, "not hooked; %s\n", obstacle_texts[function->obstacle]);
+	case HOOKED_NONE:
+		fprintf(stream, "not hooked; %s\n", hooked_obstacle_text(function->obstacle));
 	}
 }
 
 static void print_allocator(FILE *stream, const struct preflight_allocator *allocator,
 			    bool in_detail)
 {
-	fprintf(stream, "  allocator  %s", family_names[allocator->family]);
+	const char *why =
+		hooked_left_alone(allocator->family, allocator->prefix, allocator->is_left_alone);
+	const bool is_asked_for = allocator->prefix[0] && allocator->family != ALLOCATOR_DPDK;
+
+	fprintf(stream, "  allocator  %s", hooked_family_name(allocator->family));
 	if (allocator->prefix[0])
 		fprintf(stream, " as %smalloc", allocator->prefix);
 	fprintf(stream, " in %s%s: ", allocator->is_main ? "the program itself, " : "",
 		allocator->path);
-	if (allocator->family == ALLOCATOR_DPDK)
-		fputs("not hooked, as its functions take other arguments\n", stream);
-	else if (allocator->is_left_alone && allocator->prefix[0])
-		fprintf(stream,
-			"not hooked, as nothing else shows what its functions take (--prefix %s "
-			"hooks "
-			"those of the C library)\n",
-			allocator->prefix);
-	else if (allocator->is_left_alone)
-		fputs("not hooked, as it may call another one\n", stream);
+	if (*why)
+		fprintf(stream, "%s%s%s%s\n", why, is_asked_for ? " (--prefix " : "",
+			is_asked_for ? allocator->prefix : "",
+			is_asked_for ? " hooks those of the C library)" : "");
 	else
 		fprintf(stream, "%zu functions at their entry\n", allocator->entry_count);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT && in_detail; function++)
@@ -231,11 +214,11 @@ static void print_unhooked(FILE *stream, const struct unhooked_list *list)
 
 static void print_functions(FILE *stream, const struct preflight_allocator *allocator)
 {
-	static const char *const ways[] = {[PREFLIGHT_WAY_NONE] = "none",
-					   [PREFLIGHT_WAY_ENTRY] = "entry",
-					   [PREFLIGHT_WAY_COVERED] = "covered",
-					   [PREFLIGHT_WAY_INSIDE] = "inside",
-					   [PREFLIGHT_WAY_SLOTS] = "slots"};
+	static const char *const ways[] = {[HOOKED_NONE] = "none",
+					   [HOOKED_ENTRY] = "entry",
+					   [HOOKED_COVERED] = "covered",
+					   [HOOKED_INSIDE] = "inside",
+					   [HOOKED_SLOTS] = "slots"};
 	const char *separator = "";
 
 	fputs(",\"functions\":[", stream);
@@ -248,7 +231,8 @@ static void print_functions(FILE *stream, const struct preflight_allocator *allo
 			allocator->prefix, hook_name_after(allocator->prefix, number),
 			ways[function->way]);
 		print_text_member(stream, "obstacle",
-				  function->obstacle ? obstacle_texts[function->obstacle] : "");
+				  function->obstacle ? hooked_obstacle_text(function->obstacle)
+						     : "");
 		fputc('}', stream);
 		separator = ",";
 	}
@@ -262,7 +246,7 @@ static void print_allocators(FILE *stream, const struct preflight *preflight)
 		const struct preflight_allocator *allocator = &preflight->allocators[i];
 
 		fprintf(stream, "%s{\"family\":\"%s\"", i ? "," : "",
-			family_names[allocator->family]);
+			hooked_family_name(allocator->family));
 		print_text_member(stream, "prefix", allocator->prefix);
 		print_text_member(stream, "object", allocator->path);
 		fprintf(stream, ",\"in_program\":%s", allocator->is_main ? "true" : "false");

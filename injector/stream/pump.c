@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "hi_runtimes.h"
+#include "hooked.h"
 
 /*
  * many times the capacity of the rings: a hostile target that still has the rings may keep filling
@@ -199,6 +200,22 @@ int pump_unhooked(struct pump *pump, const struct unhooked_list *list)
 		record.path_size = (uint32_t)(unhooked->is_main ? 0 : parts[1].size);
 		err = stream_out_record(pump->out, HI_STREAM_UNHOOKED, &record, sizeof(record),
 					parts, unhooked->is_main ? 1 : 2);
+	}
+	return err;
+}
+
+int pump_hooked(struct pump *pump, const struct allocators *allocators,
+		const struct entries *entries)
+{
+	char text[HOOKED_TEXT_MAX];
+	int err = 0;
+	for (size_t i = 0; !err && i < allocators->count; i++) {
+		hooked_describe(allocators, entries, i, text);
+		const struct stream_part part = {text, strlen(text)};
+		struct hi_stream_hooked record = {.time_ns = pump_now_ns(pump),
+						  .text_size = (uint32_t)part.size};
+		err = stream_out_record(pump->out, HI_STREAM_HOOKED, &record, sizeof(record), &part,
+					1);
 	}
 	return err;
 }

@@ -145,6 +145,9 @@ must_check int pump_memory(struct pump *pump, const struct proc_status *status,
 			   const struct memory_limit *limit, uint64_t own_bytes);
 /* Writes UNHOOKED for each entry. */
 must_check int pump_unhooked(struct pump *pump, const struct unhooked_list *list);
+/* Writes HOOKED for each allocator. entries: as in hooked_describe. */
+must_check int pump_hooked(struct pump *pump, const struct allocators *allocators,
+			   const struct entries *entries);
 /* Writes RUNTIME for each bit, 1 << enum hi_runtime. */
 must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
 /* Writes DUMP: the analyzer is to output what it has received so far. */

@@ -233,6 +233,14 @@ static inline void stream_unhooked(FILE *out, enum hi_unhooked how, const char *
 		   (size_t)snprintf(both, sizeof(both), "%s%s", name, path));
 }
 
+static inline void stream_hooked(FILE *out, const char *text)
+{
+	struct hi_stream_hooked record = {.record.type = HI_STREAM_HOOKED,
+					  .text_size = (uint32_t)strlen(text)};
+
+	stream_put(out, &record, sizeof(record), text, strlen(text));
+}
+
 static inline void stream_runtime(FILE *out, unsigned number)
 {
 	struct hi_stream_runtime record = {.record.type = HI_STREAM_RUNTIME,

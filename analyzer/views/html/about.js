@@ -6,13 +6,20 @@ function percentOf(part) {
 	return (100 * part).toPrecision(2) + "%";
 }
 
+// enum hi_stream_end_reason
+const ENDS = [null, "after its duration", "by a signal to heapinject", "by heapinject detach", "with the process, which exited", "when the process replaced its program",
+	"by the payload itself, as heapinject did not answer", "by an error of heapinject", "not yet: a snapshot of a session that went on", "when a probe was put where a function is hooked"];
+
+// Each a word and what is said of it, in one or several lines.
 function sessionFacts() {
 	const { session, changes, interval, isScaled } = profile.meta, facts = [];
 	if (session.version)
 		facts.push(["Written by", session.version]);
 	if (session.exe)
 		facts.push(["Program", session.exe]);
-	facts.push(["Not hooked", session.unhooked || "no allocator is known that is not hooked"]);
+	if (session.hooked.length)
+		facts.push([session.hooked.length > 1 ? "Allocators" : "Allocator", ...session.hooked]);
+	facts.push(["Not seen", session.unhooked || (session.hooked.length ? "nothing of these allocators is known that is not seen" : "no allocator is known that is not hooked")]);
 	facts.push(["Sampling", interval > 1 ? "one sample per " + formatBytes(interval) + ", in the mean" : isScaled ? "not known" : "every allocation"]);
 	if (changes.length)
 		facts.push(["Changes of it", changes.map(([time, now]) => "at " + formatTime(time) + " one per " + formatBytes(now)).join("; ")]);
@@ -27,6 +34,8 @@ function sessionFacts() {
 			+ " of the CPU time of the process" + (session.budget ? "; allowed: " + percentOf(session.budget) : "")]);
 	if (session.peak)
 		facts.push(["Peak", formatBytes(session.peak) + " in use at " + formatTime(session.peakTime)]);
+	if (session.end)
+		facts.push(["Ended", ENDS[session.end] || "by a cause that this version does not know"]);
 	if (session.version)
 		facts.push(["Receipt", "attach prints at its end how it left the process; the file is written before that"]);
 	return facts;
@@ -34,5 +43,5 @@ function sessionFacts() {
 
 function showAbout() {
 	byId("report").textContent = profile.meta.report.join("\n");
-	byId("session").replaceChildren(...sessionFacts().map(([what, said]) => make("div", {}, make("dt", { textContent: what }), make("dd", { textContent: said }))));
+	byId("session").replaceChildren(...sessionFacts().map(([what, ...said]) => make("div", {}, make("dt", { textContent: what }), ...said.map((line) => make("dd", { textContent: line })))));
 }

@@ -153,8 +153,17 @@ def check_about(page, session):
     text = text_of(page, "#panel-about")
     for line in session.report("2.heap", "--leaks").splitlines()[:4]:
         check(line in text, line, "is not in", text)
-    for part in ("Sampling", "Not hooked", "Dropped", "Receipt", "Keyboard"):
+    for part in ("Sampling", "Not seen", "Dropped", "Ended", "by heapinject detach", "Receipt",
+                 "Keyboard"):
         check(part in text, part, "is not in", text)
+    with open(f"{session.directory}/2.heap", encoding="utf-8") as file:
+        hooked = re.findall("^# hooked (.*)$", file.read(), re.M)
+    check(
+        any(re.match(r"glibc in /\S+libc\.so\.6: \d+ functions at their entry", line)
+            for line in hooked), "no allocator is hooked:", hooked,
+    )
+    for line in hooked:
+        check(line in text, line, "is not in", text)
 
 
 # ---- what they show ----
@@ -294,6 +303,10 @@ def check_range(page, session):
 
 def check_threads(browser, session):
     page = browser.open(session.page("threads.html", "last.pb.gz") + "#tab=modules")
+    open_tab(page, "about")
+    about = text_of(page, "#session")
+    check("functions at their entry" in about, "in the .pb.gz is only", about)
+    open_tab(page, "modules")
     before, wanted = whole(page), 100 * 10000
     row = page.evaluate(
         "Array.from(document.querySelectorAll('[aria-label=Threads] tbody tr'), (row) => "

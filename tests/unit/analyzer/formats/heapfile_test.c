@@ -62,6 +62,7 @@ static void make_profile(struct profile *profile)
 	profile->meta.mapped_begin.bytes[MAPPED_STACK] = 16;
 	profile->meta.mapped_end.bytes[MAPPED_FILE] = 17;
 	profile->meta.runtimes = 5;
+	set(&profile->meta.hooked, "glibc in /lib/libc.so.6: all\njemalloc: none\n");
 	set(&profile->meta.unhooked, "je_malloc in the\nprogram");
 	set(&profile->meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,\n# end");
 	set(&profile->meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");
@@ -181,6 +182,7 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(in.meta.mapped_begin.bytes[MAPPED_STACK], 16);
 	CHECK_EQ(in.meta.mapped_end.bytes[MAPPED_FILE], 17);
 	CHECK_EQ(in.meta.runtimes, 5);
+	CHECK_STR(in.meta.hooked, "glibc in /lib/libc.so.6: all\njemalloc: none\n");
 	CHECK_STR(in.meta.unhooked, "je_malloc in the\nprogram");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,?# end");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_MISSED_FREES], "frees go past");

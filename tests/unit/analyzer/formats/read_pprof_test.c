@@ -497,6 +497,19 @@ UNIT_TEST(our_own_caveats_come_back)
 	profile_close(&profile);
 }
 
+UNIT_TEST(what_was_hooked_comes_back)
+{
+	static const char lines[] = "glibc in /lib/libc.so.6: 12 functions\njemalloc: none\n";
+	struct profile profile, copy;
+
+	make_own(&profile, 65536);
+	profile.meta.hooked = strdup(lines);
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK_STR(copy.meta.hooked, lines);
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
 UNIT_TEST(our_own_with_another_rate_later_is_as_told)
 {
 	struct profile profile, copy;

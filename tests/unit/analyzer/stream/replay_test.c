@@ -97,6 +97,34 @@ UNIT_TEST(allocators_that_are_not_hooked)
 	profile_close(&profile);
 }
 
+UNIT_TEST(what_is_hooked)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+	char text[32];
+	size_t lines = 0;
+
+	stream_hooked(file, "glibc in /lib/libc.so.6:\n1 function at its entry");
+	stream_hooked(file, "jemalloc as je_malloc");
+	stream_hooked(file, "jemalloc as je_malloc");
+	stream_hooked(file, "");
+	for (int i = 0; i < 1000; i++) { /* as many as somebody likes */
+		snprintf(text, sizeof(text), "number %d", i);
+		stream_hooked(file, text);
+	}
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(!strncmp(profile.meta.hooked,
+		       "glibc in /lib/libc.so.6:?1 function at its entry\njemalloc as je_malloc\n"
+		       "number 0\n",
+		       80));
+	for (const char *at = profile.meta.hooked; *at; at++)
+		lines += *at == '\n';
+	CHECK_EQ(lines, 16);
+	CHECK(!profile.meta.damage);
+	profile_close(&profile);
+}
+
 UNIT_TEST(frees_that_are_not_hooked)
 {
 	struct profile profile;
