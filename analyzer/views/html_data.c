@@ -56,15 +56,19 @@ static void write_meta(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
 	const double stacks = (double)meta->stacks_complete + (double)meta->stacks_truncated;
+	uint64_t finest, coarsest;
 
+	profile_intervals(profile, &finest, &coarsest);
 	html_write_printable("title", meta->comm, out);
 	html_write_printable("host", meta->host, out);
 	html_write_printable("command", meta->cmdline, out);
 	fprintf(out,
 		"\"pid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"duration\":%.3f,\"interval\":%" PRIu64
+		",\"intervals\":[%" PRIu64 ",%" PRIu64 "]"
 		",\"samples\":%" PRIu64 ",\"isScaled\":%s,",
 		meta->pid, meta->start_unix_ns / 1000000000u, (double)meta->duration_ns / 1e9,
-		meta->interval, sample_count(profile), meta->is_scaled ? "true" : "false");
+		meta->interval, finest, coarsest, sample_count(profile),
+		meta->is_scaled ? "true" : "false");
 	if (stacks > 0)
 		fprintf(out, "\"complete\":%.6f,\n", (double)meta->stacks_complete / stacks);
 	else

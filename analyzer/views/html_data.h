@@ -10,6 +10,7 @@
  *     version                          2
  *     title, host, command, report     texts; report: the header lines of every report
  *     pid, start, duration, interval, samples, complete (a fraction), isScaled; null or 0 = unknown
+ *     intervals[]                      the finest and the coarsest with which samples were drawn
  *     session                          version, exe, unhooked (texts), hooked[] (a line for each
  *                                      allocator), frees, droppedAllocs, droppedFrees,
  *                                      missedFrees, payloadCpu, targetCpu (seconds), budget (a

@@ -40,7 +40,7 @@ class Browser:
         arguments = [
             program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--no-first-run", "--disable-extensions", "--disable-background-networking",
-            "--disable-component-update", "--hide-scrollbars", "--force-device-scale-factor=1",
+            "--disable-component-update", "--disable-sync", "--disable-quic", "--hide-scrollbars", "--force-device-scale-factor=1",
             f"--user-data-dir={directory}/chromium", "--remote-debugging-pipe",
         ]
         wrapper = f"exec 3<&{to_browser} 4>&{to_us}; exec \"$@\""
@@ -241,6 +241,24 @@ class Page:
         self.move(x, y)
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def drag(self, start, end):
+        self.move(*start)
+        for kind, (x, y) in (
+            ("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end),
+        ):
+            self.send(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1,
+                clickCount=1,
+            )
+
+    def wheel(self, x, y, by):
+        self.send(
+            "Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by
+        )
+
+    def write(self, text):
+        self.send("Input.insertText", text=text)
 
     # A key by its name as in KeyboardEvent.key: "Enter", "ArrowUp", "s".
     def press(self, key):

@@ -12,7 +12,7 @@ const ENDS = [null, "after its duration", "by a signal to heapinject", "by heapi
 
 // Each a word and what is said of it, in one or several lines.
 function sessionFacts() {
-	const { session, changes, interval, isScaled } = profile.meta, facts = [];
+	const { session, changes } = profile.meta, facts = [];
 	if (session.version)
 		facts.push(["Written by", session.version]);
 	if (session.exe)
@@ -20,7 +20,7 @@ function sessionFacts() {
 	if (session.hooked.length)
 		facts.push([session.hooked.length > 1 ? "Allocators" : "Allocator", ...session.hooked]);
 	facts.push(["Not seen", session.unhooked || (session.hooked.length ? "nothing of these allocators is known that is not seen" : "no allocator is known that is not hooked")]);
-	facts.push(["Sampling", interval > 1 ? "one sample per " + formatBytes(interval) + ", in the mean" : isScaled ? "not known" : "every allocation"]);
+	facts.push(["Sampling", formatSampling(profile.meta)]);
 	if (changes.length)
 		facts.push(["Changes of it", changes.map(([time, now]) => "at " + formatTime(time) + " one per " + formatBytes(now)).join("; ")]);
 	if (session.frees)

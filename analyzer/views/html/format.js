@@ -79,3 +79,10 @@ function formatInterval(figure, type) {
 	const text = figure.old > 0 ? formatSigned : formatValue;
 	return text(interval.low, type) + " \u2026 " + text(interval.high, type);
 }
+
+// How densely samples were drawn: the finest and the coarsest, which a budget sets.
+function formatSampling({ isScaled, intervals: [finest, coarsest] }) {
+	if (coarsest <= 1)
+		return isScaled ? "not known" : "every allocation";
+	return "one sample per " + (finest === coarsest ? "" : (finest > 1 ? formatBytes(finest) : "allocation") + " to ") + formatBytes(coarsest);
+}

@@ -85,6 +85,7 @@ class Graph {
 
 	// One tree (upwards: the root at the bottom), or callers above callees.
 	show(bands, type, window) {
+		cancelAnimationFrame(this.frame); // a move in what was there before
 		this.bands = bands;
 		this.type = type;
 		this.window = window;

@@ -13,7 +13,7 @@ function makeGroupTable(title, rows, cellOf) {
 	const list = make("table", { className: "group" }, make("thead", {}, head), make("tbody", {}, ...body));
 	list.setAttribute("aria-label", title);
 	const counted = rows.length > GROUP_ROWS ? [make("p", { className: "counted", textContent: GROUP_ROWS + " of " + formatCount(rows.length) })] : [];
-	return [make("div", { className: "heading" }, make("h2", { textContent: title }), ...counted), make("div", { className: "scroll" }, list)];
+	return [make("div", { className: "heading" }, make("h2", { textContent: title }), ...counted), make("div", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title }, list)];
 }
 
 // A name that narrows all views down to it.

@@ -109,7 +109,7 @@ function profileFacts() {
 		facts.push(["Window", meta.duration < 120 ? meta.duration.toFixed(1) + "\u202fs" : (meta.duration / 60).toFixed(1) + "\u202fmin"]);
 	if (meta.start)
 		facts.push(["Begun", new Date(meta.start * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC"]);
-	facts.push(["Rate", meta.interval > 1 ? "one sample per " + formatBytes(meta.interval) : meta.isScaled ? "not known" : "every allocation"]);
+	facts.push(["Rate", formatSampling(meta)]);
 	facts.push(["Samples", formatCount(meta.samples)]);
 	if (meta.complete !== null)
 		facts.push(["Complete stacks", formatShare(meta.complete, 1)]);

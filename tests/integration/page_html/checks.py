@@ -17,6 +17,7 @@ import sys
 import xml.etree.ElementTree
 
 from browser import Browser, CannotStart
+from firefox import Firefox
 from page_checks import check, number_of
 
 OWN_BYTES_MAX = 150000  # of a page without its data
@@ -99,20 +100,14 @@ def names(page):
 
 
 def drag(page, start, end):
-    page.move(*start)
-    for kind, (x, y) in (
-        ("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end),
-    ):
-        page.send(
-            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1
-        )
+    page.drag(start, end)
     page.settle()
 
 
 def type_into(page, selector, text):
     page.evaluate(f"document.querySelector({selector!r}).select()")
     if text:
-        page.send("Input.insertText", text=text)
+        page.write(text)
     else:
         page.press("Backspace")
     page.settle()
@@ -205,10 +200,7 @@ def check_calls(page, session):
         abs((before[0] - moved[0]) / (before[1] - moved[1]) - 50 / 40) < 0.01,
         "it is dragged from", before, "to", moved,
     )
-    page.send(
-        "Input.dispatchMouseEvent", type="mouseWheel", x=left + 30, y=top + 200, deltaX=0,
-        deltaY=-100,
-    )
+    page.wheel(left + 30, top + 200, -100)
     page.settle()
     check(page.evaluate(view)[2] < moved[2] * 0.9, "the wheel does not zoom:", page.evaluate(view))
     page.evaluate("fitCalls(0.05)")
@@ -426,6 +418,23 @@ def shown_state(page):
     )
 
 
+def check_motion(browser, address):
+    """A move in the graph ends with the graph."""
+    if isinstance(browser, Firefox):
+        return  # nothing moves there
+    page = browser.open(address + "#tab=flame", calm=False)
+    page.evaluate(
+        "goTo({ zoom: profile.tree.functionOf.findIndex("
+        "(f) => profile.nameOf(f) === 'keep_early'), around: null }); setFilter('hide', '^keep$')"
+    )
+    shown = "[graph.window.from, graph.window.to]"
+    at_once = page.evaluate(shown)
+    page.evaluate("new Promise((done) => setTimeout(done, 2 * MOVE_MS))")
+    page.settle()
+    check(page.evaluate(shown) == at_once, "it goes on to", page.evaluate(shown))
+    check_quiet(page)
+
+
 def check_link(page, browser, session):
     address = session.page("linked.html", "0.heap", "1.heap", "2.heap")
     one = browser.open(address)
@@ -496,6 +505,43 @@ def check_copies(page, session):
     page.evaluate("state.fold = true; refilter()")
 
 
+def check_keyboard(page):
+    open_tab(page, "flame")
+    page.evaluate("goHome(); graph.item.focus()")
+    focused = "profile.nameOf(graph.focused.layout.tree.functionOf[graph.focused.node])"
+    seen = []
+    for key in ("ArrowUp", "ArrowUp", "ArrowDown", "Enter"):
+        page.press(key)
+        page.settle()
+        seen.append(page.evaluate(focused))
+    check(
+        seen[0] != seen[1] and seen[0] == seen[2] == seen[3], "arrows lead to", seen,
+    )
+    check(page.evaluate("profile.nameOf(profile.tree.functionOf[state.view.zoom])") == seen[3],
+          "Enter zooms to", page.evaluate("state.view.zoom"))
+    page.press("s")
+    page.settle()
+    check(
+        page.evaluate("[state.tab, profile.nameOf(state.view.around)]") == ["callers", seen[3]],
+        "S leads to", page.evaluate("state.tab"),
+    )
+    page.press("Escape")
+    page.press("Home")
+    page.settle()
+    check(
+        page.evaluate("[state.tab, state.view.zoom, state.view.around]") == ["flame", 0, None],
+        "Escape and Home lead to", page.evaluate("[state.tab, state.view]"),
+    )
+    page.press("/")
+    check(page.evaluate("document.activeElement.id") == "search", "/ does not search")
+    page.write("keep_late")
+    page.press("Escape")
+    check(
+        page.evaluate("[byId('search').value, document.activeElement === graph.item]") == ["", True],
+        "Escape does not end the search",
+    )
+
+
 # ---- several profiles ----
 
 
@@ -535,6 +581,26 @@ def check_several(browser, session):
     open_tab(page, "growth")
     check(page.evaluate("data.snapshots") == 3, "it has", page.evaluate("data.snapshots"))
     check_quiet(page)
+
+
+def check_many(browser, session):
+    """Twenty profiles, and more: then some are left out, but not the last."""
+    for count in (20, 23):
+        files = [f"many.{i:02}.heap" for i in range(count)]
+        for i, name in enumerate(files):
+            shutil.copy(f"{session.directory}/{2 if i == count - 1 else 0}.heap",
+                        f"{session.directory}/{name}")
+        page = browser.open(session.page("many.html", *files, "--sum") + "#tab=table")
+        there = page.evaluate("profile.meta.snapshots.map(({ file }) => file)")
+        check(len(there) == 20 and there[-1] == files[-1], count, "files are", there)
+        page.evaluate("setFilter('snapshot', 19)")
+        wanted = total_of(session.stacks("2.heap"))
+        check(is_near(whole(page), wanted), "the last is", whole(page), "not", wanted)
+        page.evaluate("setFilter('against', 0)")
+        change = page.evaluate("profile.tree.now[3][0] - profile.tree.old[3][0]")
+        wanted -= total_of(session.stacks("0.heap"))
+        check(is_near(change, wanted, 0.02), "the change is", change, "not", wanted)
+        check_quiet(page)
 
 
 def check_hostile(browser, session):
@@ -610,8 +676,22 @@ def check_large(browser, session):
     count, seconds = page.evaluate(
         "[profile.count, performance.getEntriesByType('navigation')[0].domComplete / 1000]"
     )
-    print(f"{count} nodes are there after {seconds:.3f} s")
+    painted = page.evaluate(
+        "(performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime"
+    )
+    print(f"{count} nodes are there after {seconds:.3f} s, painted first at {painted} ms")
     check(count == 12000 and seconds < OPEN_SECONDS_MAX, count, "nodes took", seconds, "s")
+    page.evaluate("selectTab('flame', true)")
+    seconds = page.evaluate(
+        "new Promise((done) => { const from = performance.now(); search('f1.3$'); "
+        "requestAnimationFrame(() => requestAnimationFrame(() => "
+        "done((performance.now() - from) / 1000))); })"
+    )
+    print(f"a search in them is drawn after {seconds:.3f} s")
+    check(
+        "matched" in text_of(page, "#matched") and seconds < OPEN_SECONDS_MAX, "a search took",
+        seconds, "s:", text_of(page, "#matched"),
+    )
     check_quiet(page)
 
 
@@ -636,7 +716,7 @@ def check_graph_svg(browser, session):
         abs((before[0] - dragged[0]) / (before[1] - dragged[1]) - 60 / 40) < 0.01,
         "it is dragged from", before, "to", dragged,
     )
-    page.send("Input.dispatchMouseEvent", type="mouseWheel", x=300, y=300, deltaX=0, deltaY=-100)
+    page.wheel(300, 300, -100)
     page.settle()
     zoomed = page.evaluate(view)
     check(zoomed[2] < dragged[2] * 0.9, "the wheel does not zoom:", dragged, zoomed)
@@ -658,7 +738,8 @@ def main():
     program, heapinject, directory = sys.argv[1:]
     session = Session(heapinject, directory)
     try:
-        browser = Browser(program, directory)
+        opened = Firefox if "firefox" in os.path.basename(program) else Browser
+        browser = opened(program, directory)
     except CannotStart as reason:
         print(reason)
         sys.exit(77)
@@ -676,11 +757,14 @@ def main():
         check_filters(page, session)
         check_search(page)
         check_colors(page)
+        check_keyboard(page)
         check_copies(page, session)
         check_quiet(page)
+        check_motion(browser, address)
         check_link(page, browser, session)
         check_threads(browser, session)
         check_several(browser, session)
+        check_many(browser, session)
         check_hostile(browser, session)
         check_screens(browser, session, address)
         check_large(browser, session)
