@@ -187,8 +187,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture \
-	truth gap same-reports allocators allocators-servers foreign-roots browsers leaks \
-	leaks-servers pprof-equal bench bench-report check-bench fuzz build-fuzzers fuzzers \
+	truth gap same-reports allocators allocators-servers foreign-roots browsers page-firefox \
+	page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz build-fuzzers fuzzers \
 	demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
@@ -377,10 +377,32 @@ pprof-equal: $(program) ## files by the profilers of Go, tcmalloc, jemalloc and 
 		## go tool pprof and report show them; ten minutes
 	@$(built) tests/pprof/run $(PPROF_EQUAL)
 
+axe_version = 4.10.3
+axe_sha256 = 0f2b4d7dcdf7d1219df8d1959ad68e565f51d14c3f0d88bb71cd59abeb956292
+axe = $(O)/axe/axe.min.js
+
 browsers: $(program) ## sessions on every kind of process of Chromium and Firefox, and \
 		## whether what is said of them holds; four minutes
 	@scripts/install-packages build browsers
 	@$(built) tests/browsers/run $(BROWSERS)
+
+page-firefox: $(program) ## the checks of the HTML page in Firefox; half a minute
+	@scripts/install-packages build test browsers
+	@PAGE_BROWSER=firefox-esr V=1 $(MAKE) --no-print-directory check-integration T='^page_html$$'
+
+page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in light and dark, on \
+		## a wide screen and a phone's; a minute
+	@scripts/install-packages build test
+	@PAGE_AXE=$(abspath $(axe)) V=1 $(MAKE) --no-print-directory check-integration \
+		T='^page_html$$'
+
+$(axe):
+	@command -v npm >/dev/null || scripts/install-packages axe
+	@mkdir -p $(@D)
+	$(say) NPM axe-core $(axe_version)
+	$(Q)cd $(@D) && npm pack --silent axe-core@$(axe_version) >/dev/null && \
+		echo '$(axe_sha256)  axe-core-$(axe_version).tgz' | sha256sum -c --quiet && \
+		tar -xzmf axe-core-$(axe_version).tgz --strip-components=1 package/axe.min.js
 
 allocators-servers: $(program) ## servers with jemalloc or tcmalloc linked in, also stripped: \
 		## figures beside the truth and their allocator's own profile; half an hour
