@@ -12,24 +12,26 @@ struct search {
 	size_t *room;
 	elf_function_visit *visit;
 	void *context;
+	unsigned file; /* source files named so far */
 };
 
 static void look_at(const struct search *search, const char *name, const Elf64_Sym *symbol,
 		    bool is_exported)
 {
 	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+	const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
 
 	if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
 		return;
-	search->visit(search->context,
-		      &(struct elf_function){
-			      .name = name,
-			      .address = search->image->bias + symbol->st_value,
-			      .size = symbol->st_size,
-			      .is_exported = is_exported,
-			      .is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL,
-			      .is_indirect = type == STT_GNU_IFUNC,
-		      });
+	search->visit(search->context, &(struct elf_function){
+					       .name = name,
+					       .address = search->image->bias + symbol->st_value,
+					       .size = symbol->st_size,
+					       .is_exported = is_exported,
+					       .is_local = is_local,
+					       .file = is_local ? search->file : 0,
+					       .is_indirect = type == STT_GNU_IFUNC,
+				       });
 }
 
 static void search_exported(const struct search *search)
@@ -88,7 +90,7 @@ static bool is_in_code(const struct elf_image *image, uint64_t address)
 	return false;
 }
 
-static void search_table(const struct search *search, int fd, const GElf_Shdr *table,
+static void search_table(struct search *search, int fd, const GElf_Shdr *table,
 			 const GElf_Shdr *strings)
 {
 	char *symbols = read_section(search, fd, table),
@@ -100,6 +102,7 @@ static void search_table(const struct search *search, int fd, const GElf_Shdr *t
 		Elf64_Sym symbol;
 
 		memcpy(&symbol, symbols + at, sizeof(symbol));
+		search->file += ELF64_ST_TYPE(symbol.st_info) == STT_FILE;
 		if (symbol.st_name < strings->sh_size &&
 		    (is_own || is_in_code(search->image, symbol.st_value)))
 			look_at(search, names + symbol.st_name, &symbol, false);
@@ -108,7 +111,7 @@ static void search_table(const struct search *search, int fd, const GElf_Shdr *t
 	free(names);
 }
 
-static void search_all(const struct search *search, Elf *elf, int fd)
+static void search_all(struct search *search, Elf *elf, int fd)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr table, strings;
@@ -127,7 +130,7 @@ static void search_all(const struct search *search, Elf *elf, int fd)
 void elf_symbols_visit(const struct elf_image *image, size_t *room, elf_function_visit *visit,
 		       void *context)
 {
-	const struct search search = {image, room, visit, context};
+	struct search search = {image, room, visit, context, 0};
 
 	search_exported(&search);
 	if (image->debug.elf)

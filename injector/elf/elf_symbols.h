@@ -25,7 +25,12 @@ struct elf_function {
 	uint64_t size;
 	/* from .dynsym: other objects can find it, so that calls of it may go through a slot */
 	bool is_exported;
-	bool is_local;    /* of one source file, or hidden from other objects */
+	bool is_local; /* of one source file, or hidden from other objects */
+	/*
+	 * Number of its source file, if it is local and the table names files. Functions that the
+	 * linker made local have one in common, which is that of no source file.
+	 */
+	unsigned file;
 	bool is_indirect; /* (ifunc) the address is that of a function that chooses one */
 };
 typedef void elf_function_visit(void *context, const struct elf_function *function);

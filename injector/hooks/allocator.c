@@ -58,6 +58,9 @@ struct reader {
 	struct allocator *allocator;
 	size_t prefix_length;
 	enum rank rank[HI_FUNCTION_COUNT];
+	unsigned file[HI_FUNCTION_COUNT];     /* of local ones, as in elf_symbols.h */
+	bool is_ambiguous[HI_FUNCTION_COUNT]; /* two of the same name and rank */
+	bool is_doubtful[HI_FUNCTION_COUNT];  /* it may be the allocator's */
 	remote_addr mark[MARK_COUNT];
 	remote_addr glibc[GLIBC_NAMES];
 	remote_addr usable_size;
@@ -81,11 +84,12 @@ static void take(struct reader *reader, enum hi_function which, const struct elf
 
 	if (rank < reader->rank[which])
 		return;
-	if (rank == reader->rank[which] && *original != function->address)
-		*original = 0;
-	else
-		*original = function->address;
+	reader->is_ambiguous[which] =
+		rank == reader->rank[which] &&
+		(*original != function->address || reader->is_ambiguous[which]);
+	*original = reader->is_ambiguous[which] ? 0 : function->address;
 	reader->rank[which] = rank;
+	reader->file[which] = function->file;
 }
 
 /* name: without the prefix */
@@ -165,31 +169,45 @@ static void take_exported(struct reader *reader)
 
 /*
  * A function that only one source file can call, or that is hidden, belongs to the allocator only
- * if its malloc is hidden, too.
+ * if its malloc is hidden, too. Without a prefix it may be the program's own even then, unless it
+ * is of the same file.
  */
 static void drop_local(struct reader *reader)
 {
-	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
-		if (reader->rank[function] == RANK_LOCAL &&
-		    reader->rank[HI_FN_MALLOC] != RANK_LOCAL)
-			reader->allocator->original[function] = 0;
+	struct allocator *allocator = reader->allocator;
+
+	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++) {
+		if (reader->rank[function] != RANK_LOCAL)
+			continue;
+		const bool may_be = reader->rank[HI_FN_MALLOC] == RANK_LOCAL &&
+				    (reader->is_ambiguous[function] ||
+				     (!reader->prefix_length &&
+				      reader->file[function] != reader->file[HI_FN_MALLOC]));
+
+		if (may_be || reader->rank[HI_FN_MALLOC] != RANK_LOCAL)
+			allocator->original[function] = 0;
+		reader->is_doubtful[function] = may_be;
+	}
 }
 
-/* In a program that is linked statically. */
+/*
+ * In a program that is linked statically. What has such a name without underscores may be the
+ * program's own, and anything: in glibc these are weak.
+ */
 static void add_glibc_names(const struct reader *reader)
 {
 	struct allocator *allocator = reader->allocator;
 
 	for (size_t i = 0; i < GLIBC_NAMES; i++)
-		if (!allocator->original[glibc_names[i].function])
+		if (reader->glibc[i])
 			allocator->original[glibc_names[i].function] = reader->glibc[i];
 }
 
 /*
- * Without a prefix, and beside a C library's malloc, what has such a name may be the program's own.
- * A copy at the address of the function is the function.
+ * What is to be named. Without a prefix, and beside a C library's malloc, what has such a name may
+ * be the program's own. A copy at the address of the function is the function.
  */
-static void settle_copies(const struct reader *reader)
+static void settle_names(const struct reader *reader)
 {
 	struct allocator *allocator = reader->allocator;
 	const bool is_certain = reader->prefix_length || allocator->family == ALLOCATOR_JEMALLOC ||
@@ -201,6 +219,9 @@ static void settle_copies(const struct reader *reader)
 		char *copy = hook_table[function].gate == GATE_FREE ? allocator->free_copy
 								    : allocator->copy;
 
+		if (reader->is_doubtful[function] && !allocator->original[function] &&
+		    !*allocator->doubtful && hook_table[function].gate != GATE_FREE)
+			strcpy(allocator->doubtful, hook_table[function].symbol);
 		if (at && at != allocator->original[function] && !*copy &&
 		    (is_certain || allocator->original[function]))
 			memcpy(copy, reader->copy[function].name, HI_ALLOCATOR_NAME_MAX);
@@ -358,7 +379,7 @@ bool allocator_open(const struct elf_image *image, const char *prefix, size_t *r
 		/* glibc has had none for new programs since 2.26 */
 		out_allocator->original[HI_FN_CFREE] = 0;
 	}
-	settle_copies(&reader);
+	settle_names(&reader);
 	drop_operators_of_others(out_allocator);
 	settle_usable_size(out_allocator, reader.usable_size);
 	settle_operators(out_allocator);

@@ -67,6 +67,11 @@ struct allocator {
 	 */
 	bool hides_operators;
 	/*
+	 * The first function that allocates and whose name is that of one of the allocator's, but
+	 * of which it is not certain that it is one. "" = there is none.
+	 */
+	char doubtful[HI_ALLOCATOR_NAME_MAX];
+	/*
 	 * The first copy that the compiler made of a function that allocates
 	 * (je_calloc.constprop.0) and of one that frees, which are not hooked: what they take is
 	 * not known. "" = there is none.

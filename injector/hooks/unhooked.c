@@ -92,6 +92,8 @@ void unhooked_find(const struct allocators *allocators, const struct entries *en
 				    hook_name_after(allocator->prefix, function),
 				    hook_table[function].gate == GATE_FREE ? HI_UNHOOKED_FREE
 									   : how_of(allocator));
+		if (*allocator->doubtful)
+			add(out_list, allocator, allocator->doubtful, how_of(allocator));
 		if (*allocator->copy)
 			add_of(out_list, allocator->image, allocator->copy, HI_UNHOOKED_COPY);
 		if (*allocator->free_copy)

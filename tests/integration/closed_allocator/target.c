@@ -4,7 +4,9 @@
  * values across its calls in registers that any function may change, as this one does not.
  *
  * With PREFIXED functions whose names are mimalloc's, and which take other arguments, beside libc's
- * malloc; with COUNTED a cfree that frees nothing.
+ * malloc; with COUNTED a cfree that frees nothing; with NAMESAKES functions of the program's own
+ * that have names of the C library's, and take other arguments: global ones, or with LOCAL static
+ * ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,28 @@ __attribute__((noinline)) void cfree(void *block)
 	count -= block != NULL;
 }
 #define allocate(size) malloc(size)
+#elif defined(NAMESAKES)
+#ifdef LOCAL
+#define OWN __attribute__((noipa)) static
+#else
+#define OWN __attribute__((noipa))
+#endif
+#ifndef VALLOC
+#define VALLOC "valloc"
+#endif
+OWN void *pvalloc(struct pool *from, size_t size)
+{
+	const size_t at = from->used;
+
+	from->used = (at + size + 15) & ~(size_t)15;
+	return arena + at % (sizeof(arena) - 100000);
+}
+OWN void *own_valloc(struct pool *from, size_t size) __asm__(VALLOC);
+OWN void *own_valloc(struct pool *from, size_t size)
+{
+	return pvalloc(from, size);
+}
+#define allocate(size) (free(malloc(size)), own_valloc(&pool, size))
 #else
 __attribute__((noinline)) void *malloc(size_t size)
 {
