@@ -7,11 +7,11 @@
 
 #include "code_swap.h"
 #include "entries_find.h"
+#include "entries_keep.h"
 #include "journal.h"
 #include "nesting.h"
 
 #define BORROW_DEADLINE_MS 5000
-#define IN_PAGE (HI_PAGE_BYTES - 1ull)
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
@@ -50,63 +50,13 @@ int attach_entries_choose(struct attachment *attachment, enum hi_hook hook)
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-struct range {
-	const struct mapping *mapping;
-	remote_addr lo, hi;
-};
-
-struct ranges {
-	struct range range[HI_CODE_RANGES_MAX];
-	uint64_t bytes; /* of all */
-};
-
-/*
- * Adds the pages that an entry changes to the range of the same mapping. False: too much code would
- * lie in the ranges. (Two ranges in one mapping would leave it in parts: the kernel joins what was
- * moved only with neighbours that have no pages of their own.)
- */
-static bool widen(const struct attachment *attachment, const struct entry *entry,
-		  struct ranges *ranges)
-{
-	const struct mapping *mapping = maps_find(&attachment->maps, entry->at);
-	const remote_addr first = entry->by == ENTRY_IN_GAP ? entry->relay : entry->at;
-	struct range wider = {mapping, first & ~IN_PAGE,
-			      (entry->at + entry->size + IN_PAGE) & ~IN_PAGE};
-	unsigned i = 0;
-	while (i < HI_CODE_RANGES_MAX && ranges->range[i].mapping &&
-	       ranges->range[i].mapping != mapping)
-		i++;
-	if (i == HI_CODE_RANGES_MAX || !mapping || wider.lo < mapping->lo || wider.hi > mapping->hi)
-		return false;
-	struct range *range = &ranges->range[i];
-	if (range->mapping) {
-		wider.lo = range->lo < wider.lo ? range->lo : wider.lo;
-		wider.hi = range->hi > wider.hi ? range->hi : wider.hi;
-	}
-	const uint64_t bytes = ranges->bytes - (range->hi - range->lo) + (wider.hi - wider.lo);
-	if (bytes > HI_CODE_BYTES_MAX)
-		return false;
-	ranges->bytes = bytes;
-	*range = wider;
-	return true;
-}
-
-/*
- * Drops functions for which the gate has no room, or that lie too far from those before them. The
- * first allocator's come first. Sets *out_dropped.
- */
+/* Sets *out_dropped: some functions are left to slots, or not hooked. */
 static bool find_ranges(struct attachment *attachment, struct hi_control *layout, bool *out_dropped)
 {
-	struct ranges ranges = {0};
-	*out_dropped =
-		entries_keep_first(&attachment->allocators, &attachment->entries, HI_GATE_RESTORE);
-	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {
-		const struct entry *entry = &attachment->entries.entry[hook];
-		if (!entry->at || widen(attachment, entry, &ranges))
-			continue;
-		entries_drop(&attachment->entries, hook);
-		*out_dropped = true;
-	}
+	struct code_ranges ranges;
+
+	*out_dropped = entries_keep(&attachment->allocators, &attachment->maps,
+				    &attachment->entries, &ranges);
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && ranges.range[i].mapping; i++)
 		if (code_swap_add(layout, ranges.range[i].lo, ranges.range[i].hi))
 			return false;

@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "elf_debug.h"
 #include "entries_find.h"
+#include "entries_keep.h"
 #include "glibc_version.h"
 #include "hook_table.h"
 #include "link_map.h"
@@ -257,14 +258,17 @@ static int count_hooks(struct subject *subject, struct allocators *allocators)
 	struct allocator *by_slot = &allocators->allocator[0];
 	struct preflight *out = subject->out;
 	const struct memory *memory = out->is_inherited ? NULL : &subject->memory;
+	struct code_ranges ranges;
 	struct entries entries;
 	int err = 0;
 
 	entries_clear(&entries);
 	if (!out->status.locked_bytes)
 		err = entries_find(&subject->images, &subject->maps, memory, allocators, &entries);
-	if (!err)
+	if (!err) {
+		(void)entries_keep(allocators, &subject->maps, &entries, &ranges);
 		err = nesting_find(&subject->images, allocators, &entries);
+	}
 	out->entry_count = entries_count(&entries);
 	unhooked_find(allocators, &entries, &out->unhooked);
 	describe_allocators(out, allocators, &entries);
