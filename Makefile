@@ -186,10 +186,10 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-unit check-integration unit-tests lint torture check-torture \
-	truth gap same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz build-fuzzers fuzzers \
-	demo install uninstall clean help format format-check FORCE
+.PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
+	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
+	page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
+	build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -388,7 +388,8 @@ browsers: $(program) ## sessions on every kind of process of Chromium and Firefo
 
 page-firefox: $(program) ## the checks of the HTML page in Firefox; half a minute
 	@scripts/install-packages build test browsers
-	@PAGE_BROWSER=firefox-esr V=1 $(MAKE) --no-print-directory check-integration T='^page_html$$'
+	@PAGE_BROWSER=firefox-esr V=1 $(MAKE) --no-print-directory check-integration \
+		T='^page_html$$'
 
 page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in light and dark, on \
 		## a wide screen and a phone's; a minute

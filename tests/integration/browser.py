@@ -40,7 +40,8 @@ class Browser:
         arguments = [
             program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--no-first-run", "--disable-extensions", "--disable-background-networking",
-            "--disable-component-update", "--disable-sync", "--disable-quic", "--hide-scrollbars", "--force-device-scale-factor=1",
+            "--disable-component-update", "--disable-sync", "--disable-quic",
+            "--hide-scrollbars", "--force-device-scale-factor=1",
             f"--user-data-dir={directory}/chromium", "--remote-debugging-pipe",
         ]
         wrapper = f"exec 3<&{to_browser} 4>&{to_us}; exec \"$@\""
