@@ -17,7 +17,7 @@
 #include "render_formats.h"
 #include "report_limit.h"
 #include "report_load.h"
-#include "report_options.h"
+#include "report_command_line.h"
 #include "shell.h"
 #include "snapshots.h"
 
@@ -60,6 +60,8 @@ static int render(const struct report_options *options, const struct profile *pr
 	if (output_is_seen(&output))
 		progress_bar_close();
 	style_use(output.stream, options->color);
+	if (!options->has_type && profile->meta.default_type)
+		shown.type = (enum sample_type)(profile->meta.default_type - 1);
 	shown.file_count = profile->meta.files ? profile->meta.files : 1;
 	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE ||
 								     shown.type == INUSE_OBJECTS);

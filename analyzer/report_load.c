@@ -10,8 +10,10 @@
 #include "merge.h"
 #include "progress_bar.h"
 #include "render_formats.h"
+#include "render_units.h"
 #include "report_file.h"
 #include "report_sum.h"
+#include "tag_frames.h"
 
 static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
 {
@@ -22,6 +24,24 @@ static void complain_of_unmatched(const struct report_options *options, unsigned
 	}
 }
 
+/* Before the filters, which may name these frames, too. */
+static int add_tags(const struct report_options *options, struct profile *profile)
+{
+	const struct tag_frames tags = {.root = options->filter.tagroot,
+					.leaf = options->filter.tagleaf,
+					.size = render_size};
+	bool is_found;
+
+	if (!tags.root && !tags.leaf)
+		return 0;
+	const int err = tag_frames_add(profile, &tags, &is_found);
+	if (!err && !is_found)
+		report_complain(options, "--%s %s: nothing has such a tag",
+				tags.root ? "tagroot" : "tagleaf",
+				tags.root ? tags.root : tags.leaf);
+	return err;
+}
+
 int report_filter(const struct report_options *options, struct profile *profile)
 {
 	struct profile filtered;
@@ -30,6 +50,8 @@ int report_filter(const struct report_options *options, struct profile *profile)
 
 	if (!err && filter_is_idle(&options->filter))
 		return 0;
+	if (!err)
+		err = add_tags(options, profile);
 	if (!err)
 		err = filter_profile(profile, &options->filter, &filtered, &unmatched);
 	if (err) {

@@ -219,7 +219,7 @@ int report_sum(const struct report_options *options, struct series *series, stru
 		.profile = profile,
 		.series = series,
 		.sources = {.adds_up = options->adds_up,
-			    .as_is = options->as_is,
+			    .as_is = options->as_is || options->normalize,
 			    .do_scale = options->scale_base},
 	};
 	int err = add_all(&sum);
@@ -228,6 +228,8 @@ int report_sum(const struct report_options *options, struct series *series, stru
 		err = check_sides(&sum);
 	if (!err)
 		err = describe(&sum);
+	if (!err && options->normalize)
+		estimate_normalize(profile);
 	while (sum.held_count)
 		profile_close(&sum.held[--sum.held_count].profile);
 	known_names_close(&sum.names);

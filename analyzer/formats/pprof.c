@@ -20,7 +20,6 @@
 #include "hooked_lines.h"
 #include "pprof_fields.h"
 #include "printable.h"
-#include "protobuf.h"
 #include "sample_types.h"
 #include "table.h"
 #include "text_out.h"
@@ -432,7 +431,7 @@ static void pprof_close(struct pprof *pprof)
 	protobuf_close(&pprof->line);
 }
 
-static int write_gzip(const struct protobuf *message, FILE *out)
+int pprof_compress(const struct protobuf *message, FILE *out)
 {
 	const int gzip_window = 15 + 16; /* zlib: +16 asks for a gzip header and trailer */
 	uint8_t buffer[16384];
@@ -452,13 +451,24 @@ static int write_gzip(const struct protobuf *message, FILE *out)
 	return state == Z_STREAM_END ? 0 : -ENOMEM;
 }
 
-int pprof_write(const struct profile *profile, FILE *out)
+int pprof_message(const struct profile *profile, struct protobuf *out_message)
 {
 	struct pprof pprof = {.profile = profile};
-	int err = pprof_build(&pprof);
+	const int err = pprof_build(&pprof);
+
+	*out_message = pprof.message;
+	pprof.message = (struct protobuf){0};
+	pprof_close(&pprof);
+	return err;
+}
+
+int pprof_write(const struct profile *profile, FILE *out)
+{
+	struct protobuf message;
+	int err = pprof_message(profile, &message);
 
 	if (!err)
-		err = write_gzip(&pprof.message, out);
-	pprof_close(&pprof);
+		err = pprof_compress(&message, out);
+	protobuf_close(&message);
 	return err;
 }

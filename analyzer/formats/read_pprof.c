@@ -259,6 +259,9 @@ static int read_first(struct pprof_reader *reader, const struct protobuf_field *
 	case PROFILE_DURATION_NANOS:
 		meta->duration_ns = field->value <= INT64_MAX ? field->value : 0;
 		return 0;
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
+		reader->default_type = field->value;
+		return 0;
 	default:
 		return pprof_tables_add(&reader->tables, field);
 	}
@@ -311,6 +314,32 @@ static int for_each_field(struct pprof_reader *reader,
 	return err == -ENOMEM ? err : 0;
 }
 
+/* Keeps the comments of another tool; ours are made anew of what they say. */
+static int keep_comments(struct pprof_reader *reader)
+{
+	struct profile_meta *meta = &reader->profile->meta;
+	size_t size;
+	FILE *out;
+
+	if (!reader->comment_count || meta->version)
+		return 0;
+	out = open_memstream(&meta->comments, &size);
+	for (size_t i = 0; out && i < reader->comment_count; i++)
+		fprintf(out, "%s\n", pprof_string(&reader->tables, reader->comment[i]));
+	return out && !fclose(out) ? 0 : -ENOMEM;
+}
+
+static void take_default_type(struct pprof_reader *reader)
+{
+	const char *name = pprof_string(&reader->tables, reader->default_type);
+	const int at = *name ? find_type(reader, name) : -1;
+
+	for (uint32_t type = 0; type < SAMPLE_TYPE_COUNT && at >= 0; type++) {
+		if (reader->column[type] == at || reader->more[type] == at)
+			reader->profile->meta.default_type = type + 1;
+	}
+}
+
 static void read_own(struct pprof_reader *reader)
 {
 	struct profile_meta *meta = &reader->profile->meta;
@@ -331,7 +360,10 @@ static int read_message(struct pprof_reader *reader)
 	if (err)
 		return err;
 	read_own(reader);
-	err = for_each_field(reader, read_mapping);
+	take_default_type(reader);
+	err = keep_comments(reader);
+	if (!err)
+		err = for_each_field(reader, read_mapping);
 	if (!err)
 		err = for_each_field(reader, read_location);
 	if (!err)

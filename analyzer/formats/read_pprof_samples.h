@@ -22,6 +22,7 @@ struct pprof_reader {
 	size_t type_count;
 	uint64_t comment[PPROF_COMMENTS_MAX]; /* string numbers */
 	size_t comment_count;
+	uint64_t default_type; /* string number */
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
 	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */

@@ -112,6 +112,14 @@ static void turn_around(struct estimate *estimate, double scale)
 		estimate->lifetime_ns = 0;
 }
 
+static void scale_by(struct estimate *estimate, double scale)
+{
+	estimate->value *= scale;
+	estimate->variance *= scale * scale;
+	estimate->unit *= scale;
+	estimate->slack *= scale;
+}
+
 /*
  * Where the interval changed, a place may have allocated while it was coarser than any with which
  * the place has a sample: most likely without giving one, and then its samples show nothing of it.
@@ -146,6 +154,8 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 				 &estimate);
 		add_details(profile, row, type, &estimate);
 	}
+	if (row->key.side == PROFILE_NEW && profile->meta.new_scale[type] != 0)
+		scale_by(&estimate, profile->meta.new_scale[type]);
 	if (row->key.side == PROFILE_BASE)
 		turn_around(&estimate, profile->meta.base_scale > 0 ? profile->meta.base_scale : 1);
 	if (caveats_withdraw(&profile->meta, is_inuse(type)))
@@ -343,4 +353,15 @@ void estimate_interval(const struct estimate *estimate, double *out_low, double 
 	interval_of_samples(estimate, &low, &high);
 	*out_low = estimate->base > 0 ? low - estimate->passed : low;
 	*out_high = high + estimate->passed;
+}
+
+void estimate_normalize(struct profile *profile)
+{
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const struct estimate total = estimate_total(profile, (enum sample_type)type);
+		const double new = total.value + total.base;
+
+		if (new > 0 && total.base > 0)
+			profile->meta.new_scale[type] = total.base / new;
+	}
 }

@@ -60,6 +60,11 @@ struct estimate estimate_part(const struct profile *profile, const struct profil
  * which a filter has left a part keeps all of `passed`.
  */
 struct estimate estimate_total(const struct profile *profile, enum sample_type type);
+/*
+ * Scales the new side of a comparison so that its total of each type is that of the base
+ * (meta.new_scale), as pprof's normalize.
+ */
+void estimate_normalize(struct profile *profile);
 /* Rounds to a whole number that a file can hold. */
 uint64_t estimate_round(double value);
 /* The 95 % interval, which is also right for few samples. */

@@ -89,8 +89,9 @@ bool filter_is_idle(const struct filter_options *options)
 		if (options->text[kind])
 			return false;
 	}
-	return !options->trim_path && !options->source_path &&
-	       options->granularity == PROFILE_FUNCTIONS && !options->no_inlines;
+	return !options->tagroot && !options->tagleaf && !options->trim_path &&
+	       !options->source_path && options->granularity == PROFILE_FUNCTIONS &&
+	       !options->no_inlines;
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */

@@ -29,6 +29,8 @@ struct filter_options {
 	 */
 	const char *source_path;
 	enum profile_granularity granularity;
+	/* keys of tags that become frames (tag_frames.h); NULL = none */
+	const char *tagroot, *tagleaf;
 	bool no_inlines; /* inlined functions count as their caller */
 	/* percentages are of what passes; else of what meta.percent_base says */
 	bool relative;

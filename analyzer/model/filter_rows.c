@@ -65,7 +65,7 @@ static double share_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-static struct profile_row row_of(const struct profile_row *row, const struct part *kept)
+struct profile_row filter_row_of(const struct profile_row *row, const struct part *kept)
 {
 	const double of_alloc = share_of(kept->alloc_count, row->alloc_count),
 		     of_inuse = share_of(kept->inuse_count, row->inuse_count);
@@ -110,7 +110,7 @@ static int copy_rows(const struct filter_rows *rows, const struct part *kept, ui
 		new_row[i] = FILTER_GONE;
 		if (stack == FILTER_GONE || !(kept[i].alloc_count || kept[i].inuse_count))
 			continue;
-		struct profile_row copy = row_of(row, &kept[i]);
+		struct profile_row copy = filter_row_of(row, &kept[i]);
 		copy.key.stack = stack;
 		copy.history = copy_history(rows, row);
 		if (profile_row_append(rows->into, &copy, &new_row[i]))

@@ -30,6 +30,8 @@ struct filter_rows {
 	uint32_t *origin;
 };
 
+/* A row of these counts, and of the row's other figures in the same ratio. */
+struct profile_row filter_row_of(const struct profile_row *row, const struct part *kept);
 /* Copies the rows with their histories, and the threads with their parts. 0 or -ENOMEM. */
 int filter_rows(struct filter_rows *rows);
 

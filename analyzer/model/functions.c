@@ -216,7 +216,7 @@ static char *name_with_place(enum profile_granularity granularity,
 	}
 	if (granularity == PROFILE_ADDRESSES && frame->address)
 		snprintf(address, sizeof(address), "%016" PRIx64 " ", frame->address - 1);
-	if (line->file && line->line)
+	if (line->file && line->line && granularity != PROFILE_FILEFUNCTIONS)
 		snprintf(place, sizeof(place), ":%" PRIu32, line->line);
 	const int size = asprintf(&text, "%s%s%s%s%s", address, function, file ? " " : "",
 				  file ? file : "", place);

@@ -211,9 +211,11 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 {
 	*to = *from;
 	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters =
-		to->damage = to->hooked = to->unhooked = to->unhooked_frees = to->sources = NULL;
+		to->comments = to->damage = to->hooked = to->unhooked = to->unhooked_frees =
+			to->sources = NULL;
 	memset(to->caveat, 0, sizeof(to->caveat));
-	return copy_text(&to->comm, from->comm) || copy_text(&to->cmdline, from->cmdline) ||
+	return copy_text(&to->comments, from->comments) || copy_text(&to->comm, from->comm) ||
+			       copy_text(&to->cmdline, from->cmdline) ||
 			       copy_text(&to->exe, from->exe) || copy_text(&to->host, from->host) ||
 			       copy_text(&to->version, from->version) ||
 			       copy_text(&to->maps, from->maps) ||

@@ -71,6 +71,7 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->version);
 	free(meta->maps);
 	free(meta->filters);
+	free(meta->comments);
 	free(meta->damage);
 	free(meta->hooked);
 	free(meta->unhooked);

@@ -134,6 +134,7 @@ enum profile_granularity {
 	PROFILE_FILES,
 	PROFILE_LINES,
 	PROFILE_ADDRESSES,
+	PROFILE_FILEFUNCTIONS,
 	PROFILE_MODULES
 };
 #define PROFILE_VALUES 4u /* one for each enum sample_type of estimate.h */
@@ -217,13 +218,18 @@ struct profile_meta {
 	char *maps; /* text of /proc/PID/maps at the end */
 	enum profile_granularity granularity;
 	double percent_base[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
-	char *filters;                       /* applied filters, in whole lines; NULL = none */
+	char *comments; /* of another tool's profile of pprof, in whole lines; NULL = none */
+	/* the type that the file asks for, as a number after 1; 0 = it does not say */
+	uint32_t default_type;
+	char *filters; /* applied filters, in whole lines; NULL = none */
 	/* what was wrong with the input and where; NULL = nothing */
 	char *damage;
 	uint32_t files; /* how many were added up; 0 = one */
 	/* of a comparison with files that hold differences: the sum of all changes in the base */
 	double base_changes[PROFILE_VALUES];
 	double base_scale; /* factor of the base side of a comparison; 0 = 1 */
+	/* factors of the new side of a comparison, by type; 0 = 1 */
+	double new_scale[PROFILE_VALUES];
 	/* which files were added up and compared (sources.h), in whole lines; NULL = one file */
 	char *sources;
 };

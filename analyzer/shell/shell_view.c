@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "hi_options.h"
+#include "report_command_line.h"
 #include "report_option_table.h"
 
 struct command_line {

@@ -160,30 +160,42 @@ static int weights_open(const struct profile *profile, enum sample_type type,
 	return 0;
 }
 
+/* As pprof has it: below zero by itself, or nothing by itself and below zero with what it calls. */
+static bool is_dropped(const struct weights *weights, const struct callgraph_limits *limits,
+		       size_t index)
+{
+	const double flat = round(weights->flat[index]), cum = round(weights->cum[index]);
+
+	return limits->drop_negative && (flat < 0 || (flat == 0 && cum < 0));
+}
+
 /* A fraction of the flat weight of all functions, in whole bytes or objects. */
-static double cutoff_of(const struct weights *weights, double fraction)
+static double cutoff_of(const struct weights *weights, const struct callgraph_limits *limits,
+			double fraction)
 {
 	double flat = 0;
 
 	for (size_t i = 0; i < weights->count; i++)
-		flat += round(weights->flat[i]);
+		flat += is_dropped(weights, limits, i) ? 0 : round(weights->flat[i]);
 	return floor(fabs(flat) * fraction);
 }
 
-static size_t drop_light_nodes(const struct weights *weights, double cutoff, bool *keep,
-			       size_t *out_kept)
+/* Sets keep[], and counts what is too light; what is below zero is not counted. */
+static void drop_light_nodes(const struct weights *weights, const struct callgraph_limits *limits,
+			     bool *keep, struct callgraph_dropped *dropped)
 {
-	size_t dropped = 0;
+	const double cutoff = cutoff_of(weights, limits, limits->node_fraction);
 
-	*out_kept = 0;
 	for (size_t i = 0; i < weights->count; i++) {
+		keep[i] = !is_dropped(weights, limits, i);
+		if (!keep[i])
+			continue;
 		keep[i] = fabs(round(weights->cum[i])) >= cutoff;
 		if (llround(weights->flat[i]) != 0 || llround(weights->cum[i]) != 0) {
-			dropped += !keep[i];
-			*out_kept += keep[i];
+			dropped->nodes += !keep[i];
+			dropped->candidates += keep[i];
 		}
 	}
-	return dropped;
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */
@@ -218,14 +230,13 @@ static int trim(struct callgraph *graph, const struct profile *profile, enum sam
 	if (!err && !keep)
 		err = -ENOMEM;
 	if (!err) {
-		dropped->nodes =
-			drop_light_nodes(&weights, cutoff_of(&weights, limits->node_fraction), keep,
-					 &dropped->candidates);
-		edge_cutoff = cutoff_of(&weights, limits->edge_fraction);
+		drop_light_nodes(&weights, limits, keep, dropped);
+		edge_cutoff = cutoff_of(&weights, limits, limits->edge_fraction);
 	}
 	weights_close(&weights);
 	if (!err)
-		err = callgraph_rebuild(profile, type, limits->fold, dropped->nodes ? keep : NULL,
+		err = callgraph_rebuild(profile, type, limits->fold,
+					dropped->nodes || limits->drop_negative ? keep : NULL,
 					graph);
 	if (!err && limits->nodes && limits->nodes < dropped->candidates) {
 		callgraph_drop_light_edges(graph, edge_cutoff);
@@ -242,6 +253,7 @@ struct callgraph_limits callgraph_limits_of(const struct render_options *options
 	struct callgraph_limits limits = {.sort = options->sort == SORT_CUM ? CALLGRAPH_BY_CUM
 									    : CALLGRAPH_BY_FLAT};
 
+	limits.drop_negative = options->drop_negative;
 	if (options->no_trim)
 		return limits;
 	limits.nodes = options->limit ? options->limit : nodes;

@@ -16,6 +16,7 @@
 struct callgraph_limits {
 	size_t nodes; /* at most; 0 = all */
 	double node_fraction, edge_fraction;
+	bool drop_negative;
 	enum callgraph_sort sort;       /* by this the heaviest nodes are kept */
 	const struct user_frames *fold; /* as in callgraph_rebuild() */
 	/* keep the nodes with the best score instead, and drop detours (callgraph_edges.h) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * render_files.c - the two file formats that a session writes, as views: to convert, to merge, to
- * compare.
+ * compare; and what the latter holds, in words.
  */
 #include "heapfile.h"
 #include "pprof.h"
@@ -21,4 +21,32 @@ int render_pprof(const struct profile *profile, const struct render_options *opt
 
 	(void)options;
 	return err ? err : render_result(pprof_write(profile, out), out);
+}
+
+/* Prints what pprof's format would hold of the profile. */
+static int dump(const struct profile *profile, FILE *out,
+		int (*print)(const struct protobuf *message, FILE *out))
+{
+	struct protobuf message;
+	int err = pprof_message(profile, &message);
+
+	if (!err)
+		err = print(&message, out);
+	protobuf_close(&message);
+	return render_result(err, out);
+}
+
+int render_raw(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	(void)options;
+	return dump(profile, out, pprof_dump);
+}
+
+int render_comments(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	(void)options;
+	if (!profile->meta.comments)
+		return dump(profile, out, pprof_dump_comments);
+	fputs(profile->meta.comments, out);
+	return render_result(0, out);
 }

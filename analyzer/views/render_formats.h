@@ -27,6 +27,10 @@ int render_png(const struct profile *profile, const struct render_options *optio
 int render_dot_text(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_heap(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_pprof(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_topproto(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_raw(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_comments(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_tags(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_speedscope(const struct profile *profile, const struct render_options *options,
 		      FILE *out);
 int render_callgrind(const struct profile *profile, const struct render_options *options,

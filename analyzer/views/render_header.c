@@ -45,67 +45,6 @@ static void print_text(FILE *out, const char *before, char *text, const char *af
 	free(clean);
 }
 
-/* A global setting, because sizes are written in many places and must all have the same unit. */
-static enum render_unit unit = UNIT_AUTO;
-static const char *const unit_names[] = {
-	[UNIT_B] = "B", [UNIT_KB] = "kB", [UNIT_MB] = "MB", [UNIT_GB] = "GB", [UNIT_TB] = "TB"};
-
-int render_use_unit(const char *name)
-{
-	static const char *const words[][4] = {
-		[UNIT_AUTO] = {"auto", "minimum", "auto", "auto"},
-		[UNIT_B] = {"b", "byte", "bytes", "b"},
-		[UNIT_KB] = {"kb", "kbyte", "kilobyte", "kilobytes"},
-		[UNIT_MB] = {"mb", "mbyte", "megabyte", "megabytes"},
-		[UNIT_GB] = {"gb", "gbyte", "gigabyte", "gigabytes"},
-		[UNIT_TB] = {"tb", "tbyte", "terabyte", "terabytes"},
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		for (size_t k = 0; k < sizeof(words[i]) / sizeof(words[i][0]); k++) {
-			if (strcasecmp(name, words[i][k]) == 0) {
-				unit = (enum render_unit)i;
-				return 0;
-			}
-		}
-	}
-	return -EINVAL;
-}
-
-static char *format_in_unit(double bytes, char *text)
-{
-	snprintf(text, HI_UNITS_TEXT_MAX, "%.2f", ldexp(bytes, -10 * (int)(unit - UNIT_B)));
-	char *fraction = strstr(text, ".00");
-	if (fraction)
-		*fraction = 0;
-	if (strcmp(text, "0") == 0 || strcmp(text, "-0") == 0)
-		snprintf(text, HI_UNITS_TEXT_MAX, "0");
-	else
-		strncat(text, unit_names[unit], HI_UNITS_TEXT_MAX - strlen(text) - 1);
-	return text;
-}
-
-char *render_value(double value, enum sample_type type, char *text)
-{
-	if (type == ALLOC_SPACE || type == INUSE_SPACE)
-		return unit == UNIT_AUTO
-			       ? hi_format_bytes(value, text, HI_UNITS_TEXT_MAX)
-			       : format_in_unit(unit == UNIT_B ? round(value) : value, text);
-	snprintf(text, HI_UNITS_TEXT_MAX, "%.0f", round(value) == 0 ? 0 : value);
-	return text;
-}
-
-char *render_percent(double value, double total, char *text)
-{
-	const double percent = total != 0 ? 100 * fabs(value) / fabs(total) : 0;
-
-	if (percent >= 99.95 && percent <= 100.05)
-		snprintf(text, HI_UNITS_TEXT_MAX, "  100%%");
-	else
-		snprintf(text, HI_UNITS_TEXT_MAX, percent >= 1 ? "%5.2f%%" : "%5.2g%%", percent);
-	return text;
-}
-
 static uint64_t sample_count(const struct profile *profile)
 {
 	uint64_t count = 0;
@@ -406,6 +345,22 @@ void render_header(const struct profile *profile, enum sample_type type,
 	print_warnings(profile, out);
 }
 
+/* The smallest row, by its flat weight, or if it has none, by the cumulative one. */
+static void fit_unit(const struct callgraph *graph, const uint32_t *order, size_t count)
+{
+	double smallest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct callgraph_node *node = &graph->node[order[i]];
+		const double flat = fabs(round(node->flat.value)),
+			     least = flat > 0 ? flat : fabs(round(node->cum.value));
+
+		if (least > 0 && (smallest == 0 || least < smallest))
+			smallest = least;
+	}
+	render_fit_unit(smallest > 0 ? smallest : graph->percent_base, graph->percent_base);
+}
+
 void render_shown(const struct callgraph *graph, const uint32_t *order, size_t count,
 		  const struct callgraph_limits *limits, const struct callgraph_dropped *dropped,
 		  enum sample_type type, FILE *out)
@@ -413,6 +368,7 @@ void render_shown(const struct callgraph *graph, const uint32_t *order, size_t c
 	char value[HI_UNITS_TEXT_MAX], percent[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX];
 	double flat = 0;
 
+	fit_unit(graph, order, count);
 	for (size_t i = 0; i < count; i++)
 		flat += graph->node[order[i]].flat.value;
 	render_percent(flat, graph->percent_base, percent);

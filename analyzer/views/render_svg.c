@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callgraph_trim.h"
+#include "callgraph_tree.h"
 #include "html_page.h"
 #include "program.h"
 #include "render_dot.h"
@@ -168,8 +168,8 @@ static int render_graph(const struct profile *profile, const struct render_optio
 {
 	struct program_input input = {.patience_ms = PATIENCE_MS};
 	struct picture picture = picture_of(options, format);
-	int err = callgraph_build_limited(profile, options->type, &picture.limits, &picture.graph,
-					  &picture.dropped);
+	int err = (options->call_tree ? callgraph_build_tree : callgraph_build_limited)(
+		profile, options->type, &picture.limits, &picture.graph, &picture.dropped);
 
 	if (err)
 		return render_result(err, out);

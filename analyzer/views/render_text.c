@@ -147,7 +147,7 @@ static int print_folded(const struct profile *profile, const struct user_frames 
 	if (count) {
 		style_print(STYLE_DIM, out,
 			    "Folded %zu function%s of allocators, libraries and starts into "
-			    "callers and callees; --raw shows %s",
+			    "callers and callees; --all-functions shows %s",
 			    count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
 		fputc('\n', out);
 	}

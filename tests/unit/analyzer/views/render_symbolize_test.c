@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "render_formats.h"
-#include "report_options.h"
+#include "report_command_line.h"
 #include "sample_profile.h"
 
 typedef int render_view(const struct profile *profile, const struct render_options *options,

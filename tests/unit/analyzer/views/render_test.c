@@ -84,7 +84,7 @@ UNIT_TEST(text_folds_allocators_and_starts)
 	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "Showing nodes accounting for 3kB, 100% of 3kB total\n"
 			"Folded 4 functions of allocators, libraries and starts into callers and "
-			"callees; --raw shows them\n"
+			"callees; --all-functions shows them\n"
 			"      flat  flat%   sum%        cum   cum%\n"
 			"       2kB 66.67% 66.67%        2kB 66.67%  b  file.c:10\n"
 			"       1kB 33.33%   100%        1kB 33.33%  a  file.c:10\n"
