@@ -237,7 +237,7 @@ def check_words_of_pprof(shell):
     check("keep_pears" in answer and "keep_apples" not in answer, "text1, too", answer)
     whole = rows_of(shell.ask("text --no-trim"))
     for setting in (
-        "nodecount=0", "nodecount=-1", "unit=minimum", "trim=false", "granularity=functions",
+        "nodecount=0", "nodecount=-1", "unit=auto", "trim=false", "granularity=functions",
     ):
         answer = shell.ask(setting)
         check('"' not in answer and "wants" not in answer, setting, answer)
@@ -246,6 +246,15 @@ def check_words_of_pprof(shell):
     check("trim=false" in shell.ask("o"), "trim=false is set", "")
     for name in ("nodecount", "unit", "trim", "granularity"):
         check("not set" not in shell.ask(f"{name}="), f"{name}=", "")
+    check("bytes: Total" in shell.ask("tags"), "tags is a view", "")
+    check("Samples:" in shell.ask("raw"), "raw is one, too", "")
+    check("heapinject" in shell.ask("comments"), "and comments", "")
+    shell.ask("proto > own.pb.gz")
+    check(os.path.getsize(f"{DIRECTORY}/own.pb.gz") > 0, "proto goes into a file", "")
+    shell.ask("granularity=filefunctions")
+    answer = shell.ask("top")
+    check(re.search(r"keep_apples \S*target\.c$", answer.replace("\r", ""), re.M),
+          "rows are functions of files", answer)
     shell.ask("granularity=files")
     answer = shell.ask("text")
     check("target.c" in answer and "keep_" not in answer, "rows are files", answer)
