@@ -297,6 +297,37 @@ UNIT_TEST(some_types_only)
 	writer_close(&writer);
 }
 
+UNIT_TEST(a_file_says_what_to_show_and_comments)
+{
+	static const uint64_t value[] = {7, 5000, 1, 700};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	protobuf_number(&writer.message, PROFILE_DEFAULT_SAMPLE_TYPE, text(&writer, "alloc_space"));
+	protobuf_number(&writer.message, PROFILE_COMMENT, text(&writer, "made by hand"));
+	protobuf_number(&writer.message, PROFILE_COMMENT, text(&writer, "on a monday"));
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK_EQ(profile.meta.default_type, ALLOC_SPACE + 1);
+	CHECK_STR(profile.meta.comments, "made by hand\non a monday\n");
+	profile_close(&profile);
+	writer_close(&writer);
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	protobuf_number(&writer.message, PROFILE_DEFAULT_SAMPLE_TYPE, text(&writer, "cpu"));
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK_EQ(profile.meta.default_type, 0);
+	CHECK(!profile.meta.comments);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
 /* What other profilers of memory count, by their names for it. */
 UNIT_TEST(types_of_other_profilers)
 {
