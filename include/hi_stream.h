@@ -315,27 +315,12 @@ struct hi_stream_process {
 	uint64_t start_ticks;
 };
 
-/* How an object allocates without passing the hooks. */
-enum hi_unhooked {
-	/* through its own allocator, which has names of its own: je_malloc */
-	HI_UNHOOKED_PREFIXED = 1,
-	HI_UNHOOKED_DIRECT = 2, /* it defines malloc itself, and calls it without a GOT slot */
-	/* objects are bound to its malloc, which is not the hooked one: RTLD_DEEPBIND */
-	HI_UNHOOKED_BOUND = 3,
-	HI_UNHOOKED_NAMESPACE = 4, /* it serves another namespace: dlmopen */
-	/* the function frees: what it frees counts as in use, or nothing that frees is known */
-	HI_UNHOOKED_FREE = 5,
-	HI_UNHOOKED_POOL = 6, /* operator new of the program gives parts of blocks of its own */
-	/* the compiler made it of an allocator's function: je_calloc.constprop.0 */
-	HI_UNHOOKED_COPY = 7,
-};
-
 /*
  * An allocator that serves the process, or a part of it, and of which a function is not hooked.
  * Written at the start of the session, and when one is found.
  */
 struct hi_stream_unhooked {
-	struct hi_stream_record record; /* flags: enum hi_unhooked */
+	struct hi_stream_record record; /* flags: enum hi_unhooked (hi_unhooked.h) */
 	uint64_t time_ns;
 	uint32_t name_size; /* length of the name of that function */
 	/* length of the path of the object; an empty path = the program itself */

@@ -16,6 +16,7 @@
 
 #include "estimate.h"
 #include "hi_runtimes.h"
+#include "hi_unhooked.h"
 #include "hooked_lines.h"
 #include "judgement.h"
 #include "printable.h"
@@ -239,17 +240,6 @@ static int on_unsampled_frees(struct replay *replay, const struct hi_stream_unsa
 	return 0;
 }
 
-/* How the object calls its own allocator; empty if the allocator's name says it. */
-static const char *whose_calls(unsigned how)
-{
-	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
-	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
-	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
-	       : how == HI_UNHOOKED_COPY      ? " (made of an allocator's function by the compiler)"
-	       : how == HI_UNHOOKED_POOL      ? " (which gives parts of blocks of its own)"
-					      : "";
-}
-
 /*
  * Adds to meta.unhooked or meta.unhooked_frees: "je_malloc in the program itself", "malloc in
  * /opt/lib/libx.so". Only the first UNHOOKED_TOLD are named.
@@ -271,7 +261,7 @@ static int on_unhooked(struct replay *replay, const struct hi_stream_unhooked *r
 	} else if (asprintf(&text, "%s%s%.*s in %.*s%s", *all ? *all : "", *all ? " and " : "",
 			    UNHOOKED_NAME_MAX, name, UNHOOKED_PATH_MAX,
 			    *path ? path : "the program itself",
-			    whose_calls(record->record.flags)) < 0) {
+			    hi_unhooked_calls(record->record.flags)) < 0) {
 		text = NULL;
 		err = -ENOMEM;
 	} else {

@@ -114,17 +114,6 @@ void unhooked_add(const struct allocators *allocators, size_t first, struct unho
 	}
 }
 
-/* Explains why the allocations are not seen; empty if the function's name shows it. */
-static const char *whose_calls(enum hi_unhooked how)
-{
-	return how == HI_UNHOOKED_DIRECT      ? " (by direct calls)"
-	       : how == HI_UNHOOKED_BOUND     ? " (by objects that are bound to it)"
-	       : how == HI_UNHOOKED_NAMESPACE ? " (the one of another namespace, made by dlmopen)"
-	       : how == HI_UNHOOKED_COPY      ? " (made of an allocator's function by the compiler)"
-	       : how == HI_UNHOOKED_POOL      ? " (which gives parts of blocks of its own)"
-					      : "";
-}
-
 char *unhooked_describe(const struct unhooked_list *list, bool of_frees, char *text, size_t size)
 {
 	size_t at = 0;
@@ -138,7 +127,7 @@ char *unhooked_describe(const struct unhooked_list *list, bool of_frees, char *t
 		const int length = snprintf(
 			text + at, size - at, "%s%s in %s%s", at ? " and " : "", unhooked->function,
 			unhooked->is_main ? "the program itself" : unhooked->path,
-			whose_calls(unhooked->how));
+			hi_unhooked_calls(unhooked->how));
 
 		at += length > 0 ? (size_t)length : size;
 	}

@@ -8,7 +8,7 @@
 #define HI_UNHOOKED_H
 
 #include "entries.h"
-#include "hi_stream.h"
+#include "hi_unhooked.h"
 
 #define UNHOOKED_MAX (3 * ALLOCATORS_MAX + 1)
 #define UNHOOKED_TEXT_MAX 1024u

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "hi_stream.h"
+#include "hi_unhooked.h"
 
 static inline void stream_pad(FILE *out, size_t size)
 {

@@ -34,6 +34,13 @@ static void begin(struct entries *entries)
 	entries->entry[HI_FN_FREE].at = entries->entry[HI_FUNCTION_COUNT + HI_FN_FREE].at = 3;
 }
 
+static void hook_all(struct entries *entries)
+{
+	begin(entries);
+	entries->entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	entries->entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+}
+
 UNIT_TEST(an_allocator_under_a_prefix)
 {
 	const struct allocators allocators = both();
@@ -57,9 +64,7 @@ UNIT_TEST(what_is_hooked_at_its_entry_is_seen)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	begin(&entries);
-	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
-	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+	hook_all(&entries);
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 0);
 }
@@ -93,9 +98,7 @@ UNIT_TEST(an_allocator_that_frees_nothing_has_a_function_that_is_not_known)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	begin(&entries);
-	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
-	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+	hook_all(&entries);
 	allocators.allocator[1].original[HI_FN_FREE] = 0;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 1);
@@ -209,9 +212,7 @@ UNIT_TEST(copies_and_pools_are_told_of)
 	static struct entries entries;
 	struct unhooked_list list;
 
-	begin(&entries);
-	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
-	entries.entry[HI_FUNCTION_COUNT + HI_FN_CALLOC].at = 2;
+	hook_all(&entries);
 	strcpy(allocators.allocator[1].copy, "some_calloc.isra.0");
 	strcpy(allocators.allocator[1].free_copy, "some_free.part.0");
 	allocators.program = &program;
