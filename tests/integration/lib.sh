@@ -65,8 +65,7 @@ start_server() {
 # stop PID: end one of our processes, gently at first
 stop() {
 	kill -TERM "$1" 2>/dev/null
-	patience=30 wait_for has_ended "$1"
-	kill -KILL "$1" 2>/dev/null
+	patience=30 wait_for has_ended "$1" || kill -KILL "$1" 2>/dev/null
 	wait "$1" 2>/dev/null
 	return 0
 }
@@ -81,10 +80,19 @@ has_ended() {
 	! is_running "$1"
 }
 
+# is_ours PID: of this case, and not another that got the number of one that ended; where cases start
+# thousands of threads a second, numbers come again within seconds
+is_ours() {
+	local fields
+	{ fields=$(<"/proc/$1/stat"); } 2>/dev/null || return
+	read -ra fields <<<"${fields##*) }"
+	[[ ${fields[1]} == "$BASHPID" ]] || grep -qzxF "WORK=$WORK" "/proc/$1/environ" 2>/dev/null
+}
+
 stop_all() {
 	local i
 	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-		is_running "${pids[i]}" && stop "${pids[i]}"
+		is_ours "${pids[i]}" && is_running "${pids[i]}" && stop "${pids[i]}"
 	done
 	pids=()
 }
