@@ -80,8 +80,8 @@ has_ended() {
 	! is_running "$1"
 }
 
-# is_ours PID: of this case, and not another that got the number of one that ended; where cases start
-# thousands of threads a second, numbers come again within seconds
+# is_ours PID: of this case, and not another that got the number of one that ended; where cases
+# start thousands of threads a second, numbers come again within seconds
 is_ours() {
 	local fields
 	{ fields=$(<"/proc/$1/stat"); } 2>/dev/null || return
