@@ -51,6 +51,7 @@
  *   ARCH_SHORT_JUMP_REACH    its start, in either direction
  *   ARCH_JUMP_BYTES          size of a jump that reaches the gate or a relay
  *   ARCH_FAR_JUMP_BYTES      see arch_make_far_jump
+ *   ARCH_PADDED_JUMP_MAX     most bytes of such a jump with prefixes; no more than ARCH_ENTRY_MAX
  *   ARCH_ENTRY_MAX           code that suffices to examine the first instruction of a function
  *   ARCH_EXIT_BYTES          see arch_make_exit
  */
@@ -309,16 +310,20 @@ uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
  */
 bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at,
 		    uint8_t out[ARCH_EXIT_BYTES]);
-/* Makes a jump of `size` bytes, one of the two sizes above. False: `to` is too far away. */
+/*
+ * Makes a jump of `size` bytes: ARCH_SHORT_JUMP_BYTES, ARCH_JUMP_BYTES, or more up to
+ * ARCH_PADDED_JUMP_MAX, with prefixes in front that change nothing. False: `to` is too far away.
+ */
 bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to);
 /* Makes a jump that reaches any address. It changes no register. */
 void arch_make_far_jump(uint8_t out[ARCH_FAR_JUMP_BYTES], uint64_t to);
 /*
- * The targets [out_lo, out_hi) of a jump of ARCH_JUMP_BYTES at pc of which only the first `size`
- * bytes are written; the remaining bytes are those of code. False: there is no such target.
+ * The targets [out_lo, out_hi) of a jump of jump_size bytes, no fewer than ARCH_JUMP_BYTES, at pc
+ * of which only the first `size` bytes are written; the remaining bytes are those of code. False:
+ * there is no such target.
  */
-bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc,
-		       uint64_t *out_lo, uint64_t *out_hi);
+bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, size_t jump_size,
+		       uint64_t pc, uint64_t *out_lo, uint64_t *out_hi);
 /* Is this byte a breakpoint instruction, so that somebody has put a breakpoint here? */
 bool arch_is_breakpoint(uint8_t byte);
 /* Fills code with breakpoint instructions: a thread that reaches them gets SIGTRAP. */

@@ -92,8 +92,8 @@ static void push_words(const struct bytes *bytes, struct entry_word *out_words, 
 /* The jump at the function itself. */
 static bool make_first(const struct entry *entry, remote_addr to, uint8_t *out)
 {
-	const size_t size = entry->by == ENTRY_IN_GAP ? ARCH_SHORT_JUMP_BYTES : ARCH_JUMP_BYTES;
-	uint8_t jump[ARCH_JUMP_BYTES];
+	const size_t size = entry->jump_size;
+	uint8_t jump[ARCH_PADDED_JUMP_MAX];
 
 	if (!arch_make_jump(jump, size, entry->at, to))
 		return false;

@@ -12,7 +12,7 @@
  *   - in a page of the injector's own, reached by a long jump whose last bytes are the bytes that
  *     follow the first instruction anyway; they stay as they are. So these bytes determine where
  *     that page must lie, except for the bytes that the first instruction leaves free ("instruction
- *     punning").
+ *     punning"). With a prefix in front of the jump these are other bytes, and another page.
  *
  * Only bytes of the first instruction change, and no other instruction begins in them. So a thread
  * executes whole instructions wherever it is when they change. How they are changed: code_swap.h.
@@ -64,6 +64,7 @@ struct entry {
 	uint8_t code[ARCH_ENTRY_MAX]; /* its first bytes */
 	/* size of its first instruction, or of a jump if that is smaller */
 	uint8_t size;
+	uint8_t jump_size; /* size of the jump there; what is beyond `size` are the bytes of `code` */
 	enum entry_relay by;
 	remote_addr relay; /* address of the relay, a jump of ARCH_JUMP_BYTES */
 	/* where the function or its relay leads to if the gate is out of reach (near_pages.h) */

@@ -22,6 +22,8 @@
 #define GAP_MAX 64u
 /* distance around a relay's page, so that other mappings have room to grow */
 #define FAR_MARGIN (1ull << 20)
+/* the same above the heap, which grows upwards in one piece */
+#define HEAP_MARGIN (1ull << 28)
 
 struct finder {
 	const struct elf_images *images;
@@ -133,6 +135,14 @@ static bool is_ours(const struct mapping *mapping)
 	return strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) == 0;
 }
 
+/* Does the mapping leave the page alone, and room around it? */
+static bool is_clear_of(const struct mapping *mapping, remote_addr page)
+{
+	const uint64_t room = strcmp(mapping->path, "[heap]") == 0 ? HEAP_MARGIN : FAR_MARGIN;
+
+	return mapping->lo >= page + 2 * FAR_MARGIN || mapping->hi + room <= page;
+}
+
 /* Is the place in a page where nothing is mapped? Several relays may share the page. */
 static bool is_free_place(const struct finder *finder, remote_addr at)
 {
@@ -141,8 +151,7 @@ static bool is_free_place(const struct finder *finder, remote_addr at)
 	for (size_t i = 0; i < finder->maps->count; i++) {
 		const struct mapping *mapping = &finder->maps->mapping[i];
 
-		if (mapping->lo < page + 2 * FAR_MARGIN && mapping->hi > page - FAR_MARGIN &&
-		    (finder->memory || !is_ours(mapping)))
+		if (!is_clear_of(mapping, page) && (finder->memory || !is_ours(mapping)))
 			return false;
 	}
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
@@ -153,15 +162,13 @@ static bool is_free_place(const struct finder *finder, remote_addr at)
 	return page >= FAR_MARGIN && page < ARCH_USER_END - 2 * FAR_MARGIN;
 }
 
-/*
- * The first place to which a jump at the function can lead without changing more than its first
- * instruction.
- */
-static remote_addr find_far_place(const struct finder *finder, const struct entry *entry)
+/* The first free place to which a jump of this size at the function can lead. */
+static remote_addr far_place(const struct finder *finder, const struct entry *entry,
+			     size_t jump_size)
 {
 	remote_addr lo, hi;
 
-	if (!arch_punned_reach(entry->code, entry->size, entry->at, &lo, &hi))
+	if (!arch_punned_reach(entry->code, entry->size, jump_size, entry->at, &lo, &hi))
 		return 0;
 	for (remote_addr at = lo; at + 1 <= hi; at = (at / HI_PAGE_BYTES + 1) * HI_PAGE_BYTES) {
 		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES &&
@@ -171,11 +178,27 @@ static remote_addr find_far_place(const struct finder *finder, const struct entr
 	return 0;
 }
 
+/*
+ * A place to which a jump at the function can lead without changing more than its first
+ * instruction. A longer jump ends in other bytes, and so leads elsewhere.
+ */
+static remote_addr find_far_place(const struct finder *finder, struct entry *entry)
+{
+	remote_addr at = 0;
+
+	for (size_t size = ARCH_JUMP_BYTES; size <= ARCH_PADDED_JUMP_MAX && !at; size++) {
+		at = far_place(finder, entry, size);
+		entry->jump_size = (uint8_t)size;
+	}
+	return at;
+}
+
 static void find_relay(struct finder *finder, const struct elf_image *image,
 		       const struct eh_frame *frame, struct entry *entry)
 {
 	entry->relay = find_gap(finder, image, frame, entry);
 	entry->by = ENTRY_IN_GAP;
+	entry->jump_size = ARCH_SHORT_JUMP_BYTES;
 	if (entry->relay)
 		return;
 	entry->by = ENTRY_DIRECT; /* so that is_free_place skips this entry */
@@ -248,7 +271,7 @@ static void drop_overlapping(struct entries *entries)
 		const struct entry *entry = &entries->entry[hook];
 
 		if (entry->at && entry->by == ENTRY_FAR_AWAY &&
-		    is_changed(entries, entry->at + entry->size, ARCH_JUMP_BYTES - entry->size))
+		    is_changed(entries, entry->at + entry->size, entry->jump_size - entry->size))
 			entries_drop(entries, hook);
 	}
 }
@@ -282,6 +305,7 @@ static enum entry_obstacle obstacle_at(const struct finder *finder, struct entry
 	const size_t size = arch_entry_size(entry->code, at);
 
 	entry->size = (uint8_t)(size < ARCH_JUMP_BYTES ? size : ARCH_JUMP_BYTES);
+	entry->jump_size = ARCH_JUMP_BYTES;
 	return size ? ENTRY_NO_OBSTACLE : ENTRY_UNMOVABLE;
 }
 

@@ -42,6 +42,7 @@ struct arch_regs {
 #define ARCH_SHORT_JUMP_BYTES 2u
 #define ARCH_SHORT_JUMP_REACH 126
 #define ARCH_JUMP_BYTES 5u
+#define ARCH_PADDED_JUMP_MAX 8u
 #define ARCH_FAR_JUMP_BYTES 16u
 #define ARCH_ENTRY_MAX 16u
 #define ARCH_EXIT_BYTES 16u

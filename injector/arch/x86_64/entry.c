@@ -15,17 +15,24 @@
 #define JUMP 0xe9
 #define SHORT_JUMP 0xeb
 #define BREAKPOINT 0xcc
+/*
+ * The address size, which a jump to a distance does not have: linkers write it in front of calls
+ * that they have made shorter (x86-64 psABI, "Optimize GOTPCRELX Relocations").
+ */
+#define PREFIX 0x67
 
 bool arch_make_jump(uint8_t *out, size_t size, uint64_t from, uint64_t to)
 {
 	const int64_t distance = (int64_t)(to - (from + size));
 	const int32_t near_distance = (int32_t)distance;
+	const size_t prefixes = size > ARCH_JUMP_BYTES ? size - ARCH_JUMP_BYTES : 0;
 
 	if (size == ARCH_SHORT_JUMP_BYTES ? distance != (int8_t)distance
 					  : distance != near_distance)
 		return false;
-	out[0] = size == ARCH_SHORT_JUMP_BYTES ? SHORT_JUMP : JUMP;
-	memcpy(out + 1, &near_distance, size - 1);
+	memset(out, PREFIX, prefixes);
+	out[prefixes] = size == ARCH_SHORT_JUMP_BYTES ? SHORT_JUMP : JUMP;
+	memcpy(out + prefixes + 1, &near_distance, size - prefixes - 1);
 	return true;
 }
 
@@ -95,18 +102,19 @@ bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at
 	       arch_make_jump(out + first.size, ARCH_JUMP_BYTES, at + first.size, pc + first.size);
 }
 
-bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, uint64_t pc,
-		       uint64_t *out_lo, uint64_t *out_hi)
+bool arch_punned_reach(const uint8_t code[ARCH_ENTRY_MAX], size_t size, size_t jump_size,
+		       uint64_t pc, uint64_t *out_lo, uint64_t *out_hi)
 {
-	uint8_t distance[ARCH_JUMP_BYTES - 1] = {0};
+	uint8_t jump[ARCH_PADDED_JUMP_MAX] = {0};
+	const size_t distance_at = jump_size - sizeof(int32_t);
 	int32_t least;
 
-	if (!size || size >= ARCH_JUMP_BYTES)
+	if (size < distance_at || size >= ARCH_JUMP_BYTES || jump_size > sizeof(jump))
 		return false;
-	memcpy(distance + size - 1, code + size, ARCH_JUMP_BYTES - size);
-	memcpy(&least, distance, sizeof(least));
-	*out_lo = pc + ARCH_JUMP_BYTES + (uint64_t)(int64_t)least;
-	*out_hi = *out_lo + (1ull << 8 * (size - 1));
+	memcpy(jump + size, code + size, jump_size - size);
+	memcpy(&least, jump + distance_at, sizeof(least));
+	*out_lo = pc + jump_size + (uint64_t)(int64_t)least;
+	*out_hi = *out_lo + (1ull << 8 * (size - distance_at));
 	return *out_lo < ARCH_USER_END && *out_hi < ARCH_USER_END;
 }
 

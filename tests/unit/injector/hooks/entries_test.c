@@ -38,6 +38,7 @@ static const uint8_t PUSH_R12[ARCH_ENTRY_MAX] = {0x41, 0x54, 0x55, 0x53, 0x48, 0
 static const uint8_t COMPARE[ARCH_ENTRY_MAX] = {0x80, 0x3d, 0x71, 0x0e, 0x14,
 						0x00, 0x00, 0x74, 0x07};
 static const uint8_t JUMP[ARCH_ENTRY_MAX] = {0xe9, 0x10, 0x20, 0x00, 0x00};
+static const uint8_t MOVE[ARCH_ENTRY_MAX] = {0x48, 0x89, 0xf8, 0x41, 0x54, 0x48, 0x0f, 0xaf};
 static const uint8_t PUSH_RBX[ARCH_ENTRY_MAX] = {0x53, 0x48, 0x89, 0xfb};
 
 UNIT_TEST(a_first_instruction_is_measured)
@@ -110,15 +111,49 @@ UNIT_TEST(a_punned_jump_keeps_what_follows_the_first_instruction)
 {
 	uint64_t lo, hi;
 	uint8_t jump[ARCH_JUMP_BYTES];
-	CHECK(arch_punned_reach(PUSH_R12, 2, 0x7f0000000000, &lo, &hi));
+	CHECK(arch_punned_reach(PUSH_R12, 2, ARCH_JUMP_BYTES, 0x7f0000000000, &lo, &hi));
 	CHECK_EQ(lo, 0x7f0000000005 + 0x48535500);
 	CHECK_EQ(hi - lo, 256);
 	CHECK(arch_make_jump(jump, ARCH_JUMP_BYTES, 0x7f0000000000, lo + 77));
 	CHECK_EQ(memcmp(jump + 2, PUSH_R12 + 2, 3), 0);
-	CHECK(arch_punned_reach(PUSH_RBX, 1, 0x7f0000000000, &lo, &hi));
+	CHECK(arch_punned_reach(PUSH_RBX, 1, ARCH_JUMP_BYTES, 0x7f0000000000, &lo, &hi));
 	CHECK_EQ(hi - lo, 1);
-	CHECK(!arch_punned_reach(PUSH_R12, 2, 0x1000, &lo, &hi) || lo > 0x1000);
-	CHECK(!arch_punned_reach(COMPARE, 5, 0x7f0000000000, &lo, &hi)); /* it needs none */
+	CHECK(!arch_punned_reach(PUSH_R12, 2, ARCH_JUMP_BYTES, 0x1000, &lo, &hi) || lo > 0x1000);
+	/* it needs none */
+	CHECK(!arch_punned_reach(COMPARE, 5, ARCH_JUMP_BYTES, 0x7f0000000000, &lo, &hi));
+}
+
+/* With a prefix the opcode is the second byte, and the distance is what follows: 0x83485355. */
+UNIT_TEST(a_longer_jump_keeps_other_bytes)
+{
+	const uint64_t at = 0x7f0000000000;
+	uint64_t lo, hi;
+	uint8_t jump[ARCH_PADDED_JUMP_MAX];
+	CHECK(arch_punned_reach(PUSH_R12, 2, ARCH_JUMP_BYTES + 1, at, &lo, &hi));
+	CHECK_EQ(lo, at + 6 - 0x7cb7acab);
+	CHECK_EQ(hi - lo, 1);
+	CHECK(arch_make_jump(jump, ARCH_JUMP_BYTES + 1, at, lo));
+	CHECK_EQ(memcmp(jump + 2, PUSH_R12 + 2, 4), 0);
+	CHECK(!arch_punned_reach(PUSH_R12, 2, ARCH_JUMP_BYTES + 2, at, &lo, &hi));
+	CHECK(!arch_punned_reach(PUSH_RBX, 1, ARCH_JUMP_BYTES + 1, at, &lo, &hi));
+	CHECK(arch_punned_reach(MOVE, 3, ARCH_JUMP_BYTES + 1, at, &lo, &hi));
+	CHECK_EQ(hi - lo, 256);
+	CHECK(arch_punned_reach(MOVE, 3, ARCH_JUMP_BYTES + 2, at, &lo, &hi));
+	CHECK_EQ(hi - lo, 1);
+}
+
+UNIT_TEST(a_jump_of_any_size_leads_there)
+{
+	uint8_t *const code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(code != MAP_FAILED);
+	arch_make_far_jump(code + 2048, (uintptr_t)getppid);
+	for (size_t size = ARCH_JUMP_BYTES; size <= ARCH_PADDED_JUMP_MAX; size++) {
+		arch_fill(code, 16);
+		CHECK(arch_make_jump(code, size, (uintptr_t)code, (uintptr_t)code + 2048));
+		CHECK_EQ(((pid_t(*)(void))(uintptr_t)code)(), getppid());
+	}
+	munmap(code, 4096);
 }
 
 /* ---- functions of this very program ---------------------------------------------------------- */
@@ -268,9 +303,23 @@ UNIT_TEST(a_function_whose_code_is_not_its_files_is_left_to_slots)
 	CHECK(entries_have(&view.entries, HI_FN_MALLOC));
 }
 
+/* The place where a jump of this size at the function leads; 0: there is none, or it is not free. */
+static remote_addr free_place(const struct view *view, const struct entry *entry, size_t jump_size)
+{
+	remote_addr lo, hi;
+	if (!arch_punned_reach(entry->code, entry->size, jump_size, entry->at, &lo, &hi))
+		return 0;
+	for (size_t i = 0; i < view->own.maps.count; i++) {
+		const struct mapping *mapping = &view->own.maps.mapping[i];
+		if (mapping->lo < hi + (4u << 20) && mapping->hi > lo - (4u << 20))
+			return 0;
+	}
+	return lo;
+}
+
 /*
- * Nothing may be where a relay is to lie: with its place taken the function is left to slots, or
- * finds another.
+ * Nothing may be where a relay is to lie: with its place taken, another one is found for a longer
+ * jump, or the function is left to slots.
  */
 UNIT_TEST(a_relay_is_not_put_where_something_is)
 {
@@ -282,11 +331,15 @@ UNIT_TEST(a_relay_is_not_put_where_something_is)
 		hook++;
 	if (hook == HOOKS_MAX)
 		SKIP("this libc needs no relay far away");
-	const remote_addr page = view.entries.entry[hook].relay & ~4095ull;
+	const struct entry before = view.entries.entry[hook];
+	const remote_addr page = before.relay & ~4095ull;
+	const remote_addr other = free_place(&view, &before, before.jump_size + 1u);
 	CHECK(mmap((void *)page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 		   -1, 0) == (void *)page);
 	look(&view);
 	CHECK(!view.entries.entry[hook].at || (view.entries.entry[hook].relay & ~4095ull) != page);
+	if (other && before.size <= 2) /* with more there are further places for the same jump */
+		CHECK_EQ(view.entries.entry[hook].relay, other);
 }
 
 UNIT_MAIN()
