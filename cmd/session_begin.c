@@ -86,6 +86,17 @@ static void warn_unhooked(const struct session *session)
 			text);
 }
 
+/* One sentence, of however many allocators it is true. */
+static void name_hidden(const struct session *session)
+{
+	bool hides_functions = false;
+
+	for (size_t i = 0; i < session->preflight.allocator_count; i++)
+		hides_functions |= session->preflight.allocators[i].hides_functions;
+	if (hides_functions && !session->options->quiet)
+		fprintf(stderr, "heapinject: %s\n", HOOKED_HIDDEN_TEXT);
+}
+
 /* Says of which memory the profile will know nothing: no warning, as malloc does not give it. */
 static void name_runtimes(const struct session *session)
 {
@@ -203,6 +214,7 @@ int session_begin(struct session *session)
 	if (session->options->verbose)
 		describe_session(session);
 	warn_unhooked(session);
+	name_hidden(session);
 	name_runtimes(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }

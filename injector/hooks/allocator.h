@@ -62,6 +62,11 @@ struct allocator {
 	/* malloc_usable_size may also be called by threads that free */
 	bool is_asked_at_free;
 	/*
+	 * It is linked into a stripped program: which functions it has beside those that the
+	 * program exports is not known.
+	 */
+	bool hides_functions;
+	/*
 	 * It is linked into a stripped C++ program that neither exports nor imports operator new:
 	 * there are operators whose place is not known.
 	 */

@@ -64,7 +64,8 @@ struct entry {
 	uint8_t code[ARCH_ENTRY_MAX]; /* its first bytes */
 	/* size of its first instruction, or of a jump if that is smaller */
 	uint8_t size;
-	uint8_t jump_size; /* size of the jump there; what is beyond `size` are the bytes of `code` */
+	uint8_t jump_size; /* size of the jump there; what is beyond `size` are the bytes of `code`
+			    */
 	enum entry_relay by;
 	remote_addr relay; /* address of the relay, a jump of ARCH_JUMP_BYTES */
 	/* where the function or its relay leads to if the gate is out of reach (near_pages.h) */

@@ -136,5 +136,7 @@ char *hooked_describe(const struct allocators *allocators, const struct entries 
 		append(&line, "%s", why);
 	else
 		append_functions(&line, allocator, (unsigned)number * HI_FUNCTION_COUNT, entries);
+	if (allocator->hides_functions)
+		append(&line, "; %s", HOOKED_HIDDEN_TEXT);
 	return text;
 }

@@ -27,6 +27,14 @@ const char *hooked_obstacle_text(enum entry_obstacle obstacle);
 const char *hooked_left_alone(enum allocator_family family, const char *prefix, bool is_left_alone);
 
 /*
+ * What is said of an allocator that hides functions; the words that follow "heapinject: " at
+ * attach, and that stand for themselves in a list.
+ */
+#define HOOKED_HIDDEN_TEXT                                                                     \
+	"the program is stripped: of its allocator only functions that it exports are known, " \
+	"and what goes to others (mallocx, mi_malloc) is not seen; its debug symbols name them"
+
+/*
  * One line about one allocator, printable: "glibc in /lib/libc.so.6: 12 functions at their entry, 2
  * that lead to these; by slots: calloc (its object may be unloaded)". entries: after nesting_find.
  * Returns text.

@@ -82,6 +82,21 @@ static bool imports(const struct elf_image *image, const char *name)
 }
 
 /*
+ * Is it in the program itself, and has functions that others have not? A libc's malloc has none
+ * beside those that every program may call.
+ */
+static bool is_linked_in(const struct allocator *allocator)
+{
+	return allocator->image->is_main && allocator->image->elf &&
+	       allocator->family != ALLOCATOR_GLIBC && allocator->family != ALLOCATOR_MUSL;
+}
+
+static bool hides_functions(const struct allocator *allocator)
+{
+	return is_linked_in(allocator) && !elf_debug_has_symbols(allocator->image);
+}
+
+/*
  * Code that exceptions may pass, which C has not, shows that a program is C++. The operators beside
  * a libc's malloc call it.
  */
@@ -90,8 +105,7 @@ static bool hides_operators(const struct allocator *allocator)
 	const struct elf_image *image = allocator->image;
 	GElf_Shdr header;
 
-	return image->is_main && image->elf && allocator->family != ALLOCATOR_GLIBC &&
-	       allocator->family != ALLOCATOR_MUSL && !allocator->original[HI_FN_NEW] &&
+	return is_linked_in(allocator) && !allocator->original[HI_FN_NEW] &&
 	       (image->debug.is_partial || !elf_debug_has_symbols(image)) &&
 	       elf_section_find(image->elf, ".gcc_except_table", &header) &&
 	       !imports(image, hook_table[HI_FN_NEW].symbol);
@@ -391,6 +405,9 @@ int allocators_find(const struct elf_images *images, const struct memory *memory
 			look_into(&search, &images->image[i]);
 	if (!err)
 		err = find_bound(&search, memory);
+	for (size_t i = 0; i < search.allocators.count; i++)
+		search.allocators.allocator[i].hides_functions =
+			hides_functions(&search.allocators.allocator[i]);
 	if (!err)
 		*out_allocators = search.allocators;
 	return err;

@@ -73,8 +73,9 @@ struct preflight_allocator {
 	char prefix[HI_ALLOCATOR_NAME_MAX]; /* of its functions' names */
 	char path[256];                     /* of its object */
 	bool is_main;                       /* its object is the program itself */
-	bool is_left_alone; /* it may be a wrapper of another one (target_allocators.h) */
-	size_t entry_count; /* functions to hook at their entry */
+	bool is_left_alone;   /* it may be a wrapper of another one (target_allocators.h) */
+	bool hides_functions; /* as in struct allocator */
+	size_t entry_count;   /* functions to hook at their entry */
 	struct preflight_function function[HI_FUNCTION_COUNT];
 };
 

@@ -235,6 +235,7 @@ static void describe_allocators(struct preflight *out, const struct allocators *
 			to->is_main = allocator->image->is_main;
 			to->family = allocator->family;
 			to->is_left_alone = !allocator->original[HI_FN_MALLOC];
+			to->hides_functions = allocator->hides_functions;
 		}
 		if (!allocator->original[function])
 			continue;

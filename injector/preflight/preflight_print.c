@@ -125,6 +125,8 @@ static void print_allocator(FILE *stream, const struct preflight_allocator *allo
 			is_asked_for ? " hooks those of the C library)" : "");
 	else
 		fprintf(stream, "%zu functions at their entry\n", allocator->entry_count);
+	if (allocator->hides_functions)
+		fprintf(stream, "  not known  %s\n", HOOKED_HIDDEN_TEXT);
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT && in_detail; function++)
 		if (allocator->function[function].address)
 			print_function(stream, allocator, (enum hi_function)function);
@@ -249,7 +251,9 @@ static void print_allocators(FILE *stream, const struct preflight *preflight)
 			hooked_family_name(allocator->family));
 		print_text_member(stream, "prefix", allocator->prefix);
 		print_text_member(stream, "object", allocator->path);
-		fprintf(stream, ",\"in_program\":%s", allocator->is_main ? "true" : "false");
+		fprintf(stream, ",\"in_program\":%s,\"hides_functions\":%s",
+			allocator->is_main ? "true" : "false",
+			allocator->hides_functions ? "true" : "false");
 		print_functions(stream, allocator);
 		fputc('}', stream);
 	}

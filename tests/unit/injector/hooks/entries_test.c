@@ -303,7 +303,8 @@ UNIT_TEST(a_function_whose_code_is_not_its_files_is_left_to_slots)
 	CHECK(entries_have(&view.entries, HI_FN_MALLOC));
 }
 
-/* The place where a jump of this size at the function leads; 0: there is none, or it is not free. */
+/* The place where a jump of this size at the function leads; 0: there is none, or it is not free.
+ */
 static remote_addr free_place(const struct view *view, const struct entry *entry, size_t jump_size)
 {
 	remote_addr lo, hi;

@@ -60,6 +60,21 @@ UNIT_TEST(an_allocator_that_is_left_alone)
 		  "not hooked, as it may call another one");
 }
 
+UNIT_TEST(an_allocator_that_may_have_more_functions)
+{
+	struct allocators allocators = both();
+	static struct entries entries;
+	char text[HOOKED_TEXT_MAX];
+
+	entries_clear(&entries);
+	allocators.allocator[1].hides_functions = true;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_MALLOC].at = 1;
+	entries.entry[HI_FUNCTION_COUNT + HI_FN_FREE].at = 3;
+	CHECK_STR(hooked_describe(&allocators, &entries, 1, text),
+		  "unknown as some_malloc in the program itself, /some/program: 2 functions at "
+		  "their entry; " HOOKED_HIDDEN_TEXT);
+}
+
 UNIT_TEST(a_line_is_cut_off_where_its_room_ends)
 {
 	struct allocators allocators = both();
