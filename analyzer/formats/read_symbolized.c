@@ -19,9 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demangle.h"
 #include "heapfile.h"
-#include "printable.h"
+#include "joined_names.h"
 #include "read_common.h"
 #include "read_formats.h"
 #include "scan.h"
@@ -29,8 +28,6 @@
 #define MAGIC "--- symbol"
 #define END "---"
 #define BINARY "binary="
-#define INLINED "--"
-#define LINES_MAX 256u /* inlined calls at one address */
 #define SNIFF_BYTES 64u
 
 struct symbol {
@@ -135,56 +132,6 @@ static int read_body(struct symbolized_reader *reader)
 	return -EBADMSG;
 }
 
-/*
- * Cuts the address off "main<00000000000011ef>": jeprof tells functions of one name apart by their
- * addresses in the file.
- */
-static void drop_address(char *name)
-{
-	char *open = strrchr(name, '<');
-
-	if (open && open > name && strspn(open + 1, "0123456789abcdef") == 16 &&
-	    strcmp(open + 17, ">") == 0)
-		*open = 0;
-}
-
-/* Splits names in place. The innermost call is the last of them. */
-static int name_frame(struct profile_frame *frame, char *names)
-{
-	struct profile_line line[LINES_MAX] = {{0}};
-	size_t count = 0;
-	char *inlined;
-	int err = 0;
-
-	do {
-		inlined = NULL;
-		for (char *at = names; *at && !inlined; at++) {
-			if (at > names && strncmp(at, INLINED, strlen(INLINED)) == 0)
-				inlined = at;
-		}
-		if (inlined)
-			*inlined = 0;
-		drop_address(names);
-		printable(names);
-		line[count].system_name = names;
-		line[count].function = demangle(names, false);
-		err = line[count].function ? 0 : -ENOMEM;
-		count++;
-		names = inlined ? inlined + strlen(INLINED) : NULL;
-	} while (names && *names && count < LINES_MAX && !err);
-	for (size_t i = 0; i < count / 2; i++) {
-		const struct profile_line swapped = line[i];
-
-		line[i] = line[count - 1 - i];
-		line[count - 1 - i] = swapped;
-	}
-	if (!err)
-		err = profile_frame_lines(frame, line, count);
-	for (size_t i = 0; i < count; i++)
-		free(line[i].function);
-	return err;
-}
-
 static int name_frames(struct symbolized_reader *reader)
 {
 	int err = 0;
@@ -203,7 +150,7 @@ static int name_frames(struct symbolized_reader *reader)
 		    strncmp(names, "??", 2) == 0)
 			continue;
 		copy = strdup(names);
-		err = copy ? name_frame(frame, copy) : -ENOMEM;
+		err = copy ? joined_names_apply(frame, copy) : -ENOMEM;
 		free(copy);
 	}
 	return err;
