@@ -11,9 +11,12 @@
 #include "allocator_frames.h"
 #include "bias.h"
 #include "file_writer.h"
+#include "hi_path.h"
 #include "progress_bar.h"
 #include "reader.h"
+#include "remote_argument.h"
 #include "render_formats.h"
+#include "report_url.h"
 #include "symbols.h"
 
 static const char *unreadable(int err)
@@ -196,10 +199,16 @@ static int resolve(const struct report_options *options, struct known_names *nam
 	return err;
 }
 
+const char *report_file_name(const char *file)
+{
+	return remote_argument_is(file) ? file : hi_base_name(file);
+}
+
 int report_file_load(const struct report_options *options, const char *file,
 		     struct known_names *names, struct profile *profile)
 {
-	int err = load(options, file, profile);
+	int err = remote_argument_is(file) ? report_url_load(options, file, profile)
+					   : load(options, file, profile);
 
 	if (!err)
 		err = check_binary(options, file, profile);

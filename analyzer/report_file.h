@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_file.h - one file for a report: read, checked, its addresses named.
+ * report_file.h - one file or URL for a report: read, checked, its addresses named.
  *
  * The format of a file is detected from its first bytes. Each file is resolved by itself, with its
  * own modules: in another file other code may be at the same addresses. What is wrong is printed
@@ -19,6 +19,8 @@
  */
 int report_file_load(const struct report_options *options, const char *file,
 		     struct known_names *names, struct profile *profile);
+/* What a page calls it: the file without directories, a URL as it may be shown. */
+const char *report_file_name(const char *file);
 /*
  * True if the file, for which report_file_load() has returned `err`, is left out, as there are
  * others. While a session runs, the file for its final profile exists already. It is empty

@@ -92,7 +92,8 @@ static int add_to_series(const struct report_options *options, const char *file,
 		if (!err)
 			err = series_add(series, &profile, options->render.type);
 		if (!err && options->render.set)
-			err = profile_set_add(options->render.set, &profile, file);
+			err = profile_set_add(options->render.set, &profile,
+					      report_file_name(file));
 		if (!err)
 			err = caveats_take_over(all, &profile.meta);
 	}

@@ -50,7 +50,7 @@ static int keep_snapshot(struct sum *sum, const char *file, const struct profile
 		return snapshots_add(render->snapshots, profile);
 	if (sum->series)
 		err = series_add(sum->series, profile, render->type);
-	return err ? err : profile_set_add(render->set, profile, file);
+	return err ? err : profile_set_add(render->set, profile, report_file_name(file));
 }
 
 /* Takes what the views need from each file separately, before it is merged with the others. */

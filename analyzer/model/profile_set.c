@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hi_path.h"
 #include "merge.h"
 
 /* True of PROFILE_SET_MAX numbers below `total`, the last one among them. */
@@ -16,7 +15,7 @@ static bool is_chosen(size_t number, size_t total)
 	       (number + 1) * PROFILE_SET_MAX / total != number * PROFILE_SET_MAX / total;
 }
 
-int profile_set_add(struct profile_set *set, const struct profile *profile, const char *file)
+int profile_set_add(struct profile_set *set, const struct profile *profile, const char *name)
 {
 	struct profile *copy = &set->profile[set->count];
 
@@ -24,7 +23,7 @@ int profile_set_add(struct profile_set *set, const struct profile *profile, cons
 		return 0;
 	if (profile_open(copy))
 		return -ENOMEM;
-	set->file[set->count++] = strdup(hi_base_name(file));
+	set->file[set->count++] = strdup(name);
 	if (!set->file[set->count - 1] || profile_merge(copy, profile, PROFILE_NEW))
 		return -ENOMEM;
 	return 0;

@@ -11,6 +11,7 @@
 
 #include "hi_options.h"
 #include "hi_path.h"
+#include "remote_argument.h"
 #include "render_formats.h"
 #include "render_units.h"
 #include "report_option_table.h"
@@ -143,6 +144,33 @@ static int take_files(struct report_options *options, int count, char **file)
 	return 0;
 }
 
+/* Takes the URLs among the files; what may be secret in them is not to be shown. */
+static int take_urls(struct report_options *options)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < options->file_count + options->base_count; i++) {
+		const char *file = i < options->file_count ? options->file[i]
+							   : options->base[i - options->file_count];
+		const char *complaint;
+
+		if (!remote_argument_is(file))
+			continue;
+		count++;
+		complaint = remote_argument_take((char *)file);
+		if (complaint) {
+			report_complain(options, "%s", complaint);
+			return -EINVAL;
+		}
+	}
+	if (options->fetch.seconds && !count) {
+		report_complain(options, "--seconds is for URLs, which a program serves; of any "
+					 "other one: heapinject attach PID -s TIME");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /*
  * Checks that --symbolize has one file without filters and writes a heap profile, so that only
  * names change.
@@ -222,6 +250,8 @@ int report_options_parse(int argc, char **argv, struct report_options *out_optio
 		err = report_options_set(options, code, &given);
 	if (!err && !options->help)
 		err = take_files(options, argc - given.next, argv + given.next);
+	if (!err && !options->help)
+		err = take_urls(options);
 	if (!err)
 		err = choose_renderer(options);
 	if (!err && !options->help)

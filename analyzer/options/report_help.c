@@ -15,14 +15,17 @@
 #define HELP_MAX 16384u
 
 static const char help_head[] =
-	"usage: heapinject report FILE|-... [VIEW] [options]\n"
+	"usage: heapinject report FILE|URL|-... [VIEW] [options]\n"
 	"       heapinject diff OLD NEW [VIEW] [options]\n"
 	"\n"
 	"Shows what a session has found. FILE is one of its profiles (PREFIX.PID.NNNN.heap or "
 	".pb.gz), a record stream (heapinject attach PID -o -), or of\n"
 	"another tool: gperftools, jemalloc, pprof, heaptrack, collapsed stacks, compressed or "
 	"not;\n"
-	"- reads standard input. Several files are added up; of snapshots of one session, only the "
+	"URL is http://HOST:PORT/debug/pprof/heap?seconds=30, HOST:PORT/pprof/heap, or HOST:PORT: "
+	"fetched from a program that serves its profile, and\n"
+	"not stored; -o FILE.heap stores it. - reads standard input. Several files are added up; "
+	"of snapshots of one session, only the "
 	"last counts. A heap profile of heapinject holds "
 	"its symbols: neither the program nor its\n"
 	"machine is needed.\n"
@@ -49,7 +52,11 @@ static const char help_tail[] =
 	"  -o, --output FILE      write the view to FILE instead of standard output; where no view "
 	"is named, the ending says which;\n"
 	"                         - is standard output\n"
-	"      --base FILE        compare: what is in FILE counts against the rest; percentages "
+	"      --seconds N        have the servers of URLs profile for N seconds: ?seconds=N\n"
+	"      --timeout TIME     wait so long for a URL at most (60s, and what seconds= asks "
+	"for); 90, 90s, 5m\n"
+	"      --base FILE        compare: what is in FILE, or at a URL, counts against the rest; "
+	"percentages "
 	"are of all changes, up or down\n"
 	"      --diff-base FILE   the same with percentages of what is in FILE; diff OLD NEW is "
 	"report --diff-base OLD NEW\n"
@@ -143,6 +150,7 @@ static const char help_tail[] =
 	"  heapinject report heap.1234.0001.heap --svg -o heap.svg\n"
 	"  heapinject report heap.1234.0001.heap --leaks --tail 5s --fail-above 1M\n"
 	"  heapinject report heap.1234.*.heap --growth\n"
+	"  heapinject report http://127.0.0.1:6060/debug/pprof/heap --base morning.heap\n"
 	"  heapinject attach 1234 -s 60 -o - | ssh box heapinject report - --alloc-space -n 20\n";
 
 const char *hi_analyzer_report_help(void)

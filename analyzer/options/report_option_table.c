@@ -67,6 +67,8 @@ static const struct option always[] = {
 	{"tagleaf", required_argument, NULL, OPTION_TAGLEAF},
 	{"call-tree", no_argument, NULL, OPTION_CALL_TREE},
 	{"normalize", no_argument, NULL, OPTION_NORMALIZE},
+	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	{"seconds", required_argument, NULL, OPTION_SECONDS},
 	/* As pprof calls them, beside the names above. */
 	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
 	{"trim", no_argument, NULL, OPTION_TRIM},
@@ -91,7 +93,6 @@ static const struct {
 	{"weblist", "--list RE, or --html -o FILE.html"},
 	{"gif", "--png -o FILE.png"},
 	{"ps", "--pdf -o FILE.pdf"},
-	{"seconds", "heapinject attach PID -s TIME"},
 };
 
 struct option_table {

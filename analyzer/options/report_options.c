@@ -366,6 +366,31 @@ static int set_filter_option(struct report_options *options, int code, const cha
 	return 0;
 }
 
+static int set_timeout(struct report_options *options, const char *text)
+{
+	if (hi_parse_time(text, &options->fetch.timeout_ns)) {
+		report_complain(options, "--timeout wants a time above 0: 90, 90s, 5m; not \"%s\"",
+				text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int set_seconds(struct report_options *options, const char *text)
+{
+	const char *end;
+	uint64_t seconds;
+
+	if (hi_parse_digits(text, &seconds, &end) || *end || !seconds ||
+	    seconds > REMOTE_URL_SECONDS_MAX) {
+		report_complain(options, "--seconds wants a number from 1 to %u, not \"%s\"",
+				REMOTE_URL_SECONDS_MAX, text);
+		return -EINVAL;
+	}
+	options->fetch.seconds = seconds;
+	return 0;
+}
+
 int report_options_set(struct report_options *options, int code, const struct hi_options *given)
 {
 	const char *value = given->value;
@@ -393,6 +418,10 @@ int report_options_set(struct report_options *options, int code, const struct hi
 		return report_options_add_base(options, value, PERCENT_BASE_CHANGES);
 	case OPTION_DIFF_BASE:
 		return report_options_add_base(options, value, PERCENT_BASE_BASE);
+	case OPTION_TIMEOUT:
+		return set_timeout(options, value);
+	case OPTION_SECONDS:
+		return set_seconds(options, value);
 	case OPTION_COLOR:
 		return set_color(options, value);
 	}

@@ -10,6 +10,7 @@
 
 #include "filter.h"
 #include "hi_options.h"
+#include "remote_profile.h"
 #include "render.h"
 #include "style.h"
 #include "symbols.h"
@@ -38,6 +39,7 @@ struct report_options {
 	bool normalize;      /* the other side is scaled to the base's totals */
 	bool scale_base;     /* the base is scaled to the window of the other side */
 	struct symbols_options symbols;
+	struct remote_options fetch; /* of URLs */
 	bool help;
 };
 
