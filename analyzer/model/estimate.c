@@ -127,7 +127,7 @@ static void scale_by(struct estimate *estimate, double scale)
 static void widen_by_changes(const struct profile_meta *meta, double size, enum sample_type type,
 			     struct estimate *estimate)
 {
-	for (size_t i = 0; i < meta->change_count; i++) {
+	for (size_t i = 0; i < meta->change_count && i < PROFILE_CHANGES_MAX; i++) {
 		const double rate = (double)meta->change[i].interval;
 
 		if (rate > HI_INTERVAL_EXACT && size > 0)

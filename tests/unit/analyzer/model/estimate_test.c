@@ -183,6 +183,21 @@ UNIT_TEST(large_objects_are_certain)
 	CHECK(low > four.value * 0.999 && high < four.value * 1.02);
 }
 
+/* The changes beyond the first ones are counted, and not kept. */
+UNIT_TEST(more_changes_than_are_kept)
+{
+	struct profile profile = {.meta.interval = 1};
+	const struct profile_row row = {
+		.key.interval = 1, .alloc_count = 2, .alloc_bytes = 200, .inuse_count = 2};
+
+	profile.meta.duration_ns = 1ull << 60;
+	profile.meta.start_unix_ns = profile.meta.slack_samples = 1ull << 60;
+	for (uint32_t i = 0; i < 2 * PROFILE_CHANGES_MAX; i++)
+		profile_add_change(&profile.meta, &(struct profile_change){i, 4096});
+	CHECK_EQ(profile.meta.change_count, 2 * PROFILE_CHANGES_MAX);
+	CHECK(estimate_of(&profile, &row, ALLOC_SPACE).unit == 4096);
+}
+
 /* Freed as far as was seen: the value is 0, and the interval says how much may be left. */
 UNIT_TEST(all_samples_freed)
 {
