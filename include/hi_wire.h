@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 16u
+#define HI_WIRE_VERSION 17u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 #define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
 
@@ -1061,7 +1061,8 @@ struct hi_record_alloc {
 	 * the shift with which the countdown that ran out was drawn. The weight of the sample
 	 * follows from this, not from the current mean
 	 */
-	uint32_t interval_shift;
+	uint16_t interval_shift;
+	uint16_t thinning_key; /* index in struct hi_thinning, + 1; 0 = nothing is thinned */
 	/* return addresses, leaf first; frame[0] is in the caller of the allocation function */
 	uint64_t frame[];
 };
@@ -1073,8 +1074,9 @@ struct hi_record_known {
 	uint32_t stack;
 	uint16_t loads;
 	uint16_t function; /* enum hi_function */
-	uint32_t slack;    /* slack, interval_shift, loads: as in struct hi_record_alloc */
-	uint32_t interval_shift;
+	uint32_t slack;    /* this, loads, and what follows: as in struct hi_record_alloc */
+	uint16_t interval_shift;
+	uint16_t thinning_key;
 };
 struct hi_record_free {
 	struct hi_record_header header;

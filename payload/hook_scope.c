@@ -204,20 +204,23 @@ static uint32_t thinning_shift(struct hi_control *control, uint32_t key, uint32_
 
 /*
  * Whether an allocation that is due is recorded, where the interval adapts to a budget. If so, adds
- * the shift of its key to the event's interval_shift. rest: the bytes after the first point.
+ * the shift of its key to the event's interval_shift, and the key. rest: the bytes after the first
+ * point.
  */
 static bool is_kept(struct hook_scope *scope, uint64_t size, uint64_t rest)
 {
 	struct hi_control *control = hook_scope_control(scope);
 	const uint32_t begun = scope->event.interval_shift, most = control->shift_max;
 	const uint64_t mean = control->interval << (begun & 63);
-	uint32_t shift = thinning_shift(control, thinning_key(scope, size), begun);
+	const uint32_t key = thinning_key(scope, size);
+	uint32_t shift = thinning_shift(control, key, begun);
 
+	scope->event.interval_shift = begun | (key + 1) << 16;
 	if (begun >= most || (mean > HI_INTERVAL_EXACT && mean < HI_THINNING_MEAN_MIN))
 		return true;
 	if (shift > most - begun)
 		shift = most - begun;
-	scope->event.interval_shift = (uint16_t)(begun + shift);
+	scope->event.interval_shift += shift;
 	return sample_is_kept(&scope->event.slot->random, mean, shift,
 			      mean <= HI_INTERVAL_EXACT ? size : rest);
 }

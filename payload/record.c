@@ -107,7 +107,8 @@ _Static_assert(offsetof(struct hi_record_header, type_busy) == 4 &&
 		       offsetof(struct hi_record_known, loads) == 44 &&
 		       offsetof(struct hi_record_known, function) == 46 &&
 		       offsetof(struct hi_record_known, slack) == 48 &&
-		       offsetof(struct hi_record_known, interval_shift) == 52,
+		       offsetof(struct hi_record_known, interval_shift) == 52 &&
+		       offsetof(struct hi_record_known, thinning_key) == 54,
 	       "words of records");
 
 static enum ring_class class_of(enum hi_record_type type)
@@ -215,7 +216,8 @@ _Static_assert(offsetof(struct hi_record_alloc, address) == 24 &&
 		       offsetof(struct hi_record_alloc, stack_end) == 44 &&
 		       offsetof(struct hi_record_alloc, function) == 46 &&
 		       offsetof(struct hi_record_alloc, slack) == 48 &&
-		       offsetof(struct hi_record_alloc, interval_shift) == 52,
+		       offsetof(struct hi_record_alloc, interval_shift) == 52 &&
+		       offsetof(struct hi_record_alloc, thinning_key) == 54,
 	       "words of records");
 
 /*

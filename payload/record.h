@@ -23,9 +23,12 @@ struct record_event {
 	 * part of the event is emitted
 	 */
 	uint64_t cycles;
-	/* slack and interval_shift: of an allocation, as in struct hi_record_alloc. */
+	/*
+	 * Of an allocation, as in struct hi_record_alloc. The upper half of interval_shift is its
+	 * thinning_key.
+	 */
 	uint32_t slack;
-	uint16_t interval_shift;
+	uint32_t interval_shift;
 	bool is_alone; /* the emitting thread is alone with the slot, and not a guest */
 	/* number of the scratch in which the record is built; not valid in a nested hook scope */
 	uint32_t scratch;
