@@ -84,13 +84,38 @@ static double rate(uint64_t now, uint64_t before, double dt)
 
 /* ---- 1. what was measured -------------------------------------------------------------------- */
 
-/* Returns how many allocations were due. */
-static double take_counts(struct overhead *overhead, struct hi_thinning *thinning, double dt)
+/*
+ * Notes how much was due of a key while it was thinned: by the last step, and by what the payload
+ * added to that with each doubling. interval_shift: the largest since the last step.
+ */
+static void note_thinned(struct overhead *overhead, size_t key, uint32_t due,
+			 uint32_t interval_shift, uint32_t thinning)
+{
+	uint32_t times = HI_THINNING_FREE;
+	for (uint32_t from = 1; from <= due; from = times, times *= 2, thinning++) {
+		const uint32_t shift = interval_shift + thinning;
+		const struct thinned_due_part part = {
+			.count = (due < times - 1 ? due : times - 1) - from + 1,
+			.shift = shift < overhead->shift_max ? shift : overhead->shift_max,
+			.drawn = (double)(overhead->interval << interval_shift)};
+		if (thinning)
+			thinned_due_add(&overhead->thinned, key, &part);
+		if (times > UINT32_MAX / 2)
+			break;
+	}
+}
+
+/* Returns how many allocations were due. shift: the payload's interval_shift now. */
+static double take_counts(struct overhead *overhead, struct hi_thinning *thinning, uint32_t shift,
+			  double dt)
 {
 	const double part = part_of(dt, DUE_S);
+	const bool is_raised = shift > overhead->interval_shift && shift <= overhead->shift_max;
 	double sum = 0;
 	for (size_t key = 0; key < HI_THINNING_KEYS; key++) {
 		const uint32_t due = __atomic_exchange_n(&thinning->due[key], 0, __ATOMIC_RELAXED);
+		note_thinned(overhead, key, due, is_raised ? shift : overhead->interval_shift,
+			     __atomic_load_n(&thinning->shift[key], __ATOMIC_RELAXED));
 		smooth(&overhead->due[key], due / dt, part);
 		sum += due;
 	}
@@ -203,8 +228,8 @@ bool overhead_step(struct overhead *overhead, const struct overhead_figures *now
 	if (!overhead->budget_ppm || now->time_ns < overhead->last.time_ns + STEP_NS_MIN)
 		return false;
 	const double dt = (double)(now->time_ns - overhead->last.time_ns) / NS_PER_S;
-	const double counted = take_counts(overhead, thinning, dt);
 	double due = 0;
+	const double counted = take_counts(overhead, thinning, *shift, dt);
 	measure(overhead, now, counted, dt);
 	overhead->last = *now;
 	if (*shift != overhead->interval_shift && *shift <= overhead->shift_max)
@@ -217,4 +242,10 @@ bool overhead_step(struct overhead *overhead, const struct overhead_figures *now
 	choose_thinning(overhead, budget * (1 - DUE_SHARE) / overhead->record_ns * room, thinning);
 	*shift = overhead->interval_shift;
 	return true;
+}
+
+void overhead_end(struct overhead *overhead, struct hi_thinning *thinning, uint32_t shift)
+{
+	if (overhead->budget_ppm)
+		take_counts(overhead, thinning, shift, DUE_S);
 }

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 
 #include "hi_wire.h"
+#include "thinned_due.h"
 
 /* of a core, by the share of CPU time: what a process that idles can spare */
 #define OVERHEAD_CORE_SHARE 0.25
@@ -47,6 +48,7 @@ struct overhead {
 	double target_share, own_share; /* CPU time by time */
 	double record_ns;               /* what a recorded sample costs, its free included */
 	double due[HI_THINNING_KEYS];   /* due per second, by key, at interval_shift */
+	struct thinned_due thinned;     /* until the last step */
 };
 
 /* interval_shift: the one that the payload begins with. */
@@ -59,6 +61,8 @@ void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t inte
  */
 bool overhead_step(struct overhead *overhead, const struct overhead_figures *now,
 		   struct hi_thinning *thinning, uint32_t *shift);
+/* At the end: takes what was due since the last step into `thinned`. No step may follow. */
+void overhead_end(struct overhead *overhead, struct hi_thinning *thinning, uint32_t shift);
 /* The budget as it is now, in nanoseconds per second. */
 double overhead_budget(const struct overhead *overhead);
 

@@ -37,6 +37,15 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 	}
 }
 
+static int send_thinned(struct session *session)
+{
+	struct hi_control *shared = session->attachment.arena.shared;
+
+	overhead_end(&session->overhead, &shared->thinning,
+		     __atomic_load_n(&shared->interval_shift, __ATOMIC_RELAXED));
+	return pump_thinned(&session->pump, &session->overhead.thinned);
+}
+
 /* Writes everything that was sampled, then the mappings at the end, then the end record. */
 static int drain(struct session *session, enum hi_stream_end_reason reason,
 		 const struct receipt *receipt)
@@ -48,9 +57,10 @@ static int drain(struct session *session, enum hi_stream_end_reason reason,
 		(void)!pump_maps(&session->pump, &maps);
 		maps_close(&maps);
 	}
+	const int thinned = send_thinned(session);
 	int ended = pump_end(&session->pump, reason);
 	int drained = stream_out_drain(&session->sink.out, READER_DEADLINE_MS);
-	return err ? err : ended ? ended : drained;
+	return err ? err : thinned ? thinned : ended ? ended : drained;
 }
 
 /* The answer of the analyzer, completed by what it does not know: names of files. */

@@ -144,7 +144,8 @@ static void begin_dump(struct session *session)
 		maps_close(&maps);
 	}
 	if (!dumps_begin(&session->dumps, pump_now_ns(&session->pump)))
-		(void)!pump_dump(&session->pump);
+		(void)!(pump_thinned(&session->pump, &session->overhead.thinned) ||
+			pump_dump(&session->pump));
 }
 
 /*

@@ -61,6 +61,7 @@ enum hi_stream_type {
 	HI_STREAM_UNSAMPLED_FREES = 18,
 	HI_STREAM_RUNTIME = 19,
 	HI_STREAM_HOOKED = 20,
+	HI_STREAM_THINNED = 21,
 };
 
 struct hi_stream_record {
@@ -306,6 +307,27 @@ struct hi_stream_frees {
 };
 
 /*
+ * How much may lie between two samples of these stacks and sizes because of thinning (hi_wire.h):
+ * the grain is the coarsest interval, thinning included, of those that were in force so far while
+ * half as many bytes more were due there, at least; if fewer were due, two thirds of them. The
+ * samples may all have been drawn with finer intervals. Variable part: struct
+ * hi_stream_thinned_place, `count` times; of several for the same stack and size the largest grain
+ * holds. Written before DUMP and END, if there is any.
+ */
+struct hi_stream_thinned {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint32_t count;
+	uint32_t reserved;
+};
+struct hi_stream_thinned_place {
+	uint32_t stack;     /* as in ALLOC */
+	uint32_t size_bits; /* of allocations of less than 2^size_bits bytes, and no less than half
+			     */
+	uint64_t grain;     /* in bytes */
+};
+
+/*
  * Which process it is, beyond its number, which the kernel gives out again. Follows the header;
  * streams of before this record was known do not have it.
  */
@@ -390,6 +412,8 @@ _Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
 _Static_assert(sizeof(struct hi_stream_memory) == 56, "stream memory");
 _Static_assert(sizeof(struct hi_stream_unsampled_frees) == 32, "stream unsampled frees");
 _Static_assert(sizeof(struct hi_stream_frees) == 24, "stream frees");
+_Static_assert(sizeof(struct hi_stream_thinned) == 24, "stream thinned");
+_Static_assert(sizeof(struct hi_stream_thinned_place) == 16, "stream thinned place");
 _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
 _Static_assert(sizeof(struct hi_stream_runtime) == 16, "stream runtime");
 _Static_assert(sizeof(struct hi_stream_hooked) == 24, "stream hooked");

@@ -39,6 +39,7 @@ void pump_close(struct pump *pump)
 	free(pump->sent);
 	free(pump->stack_number);
 	threads_close(&pump->threads);
+	thinned_places_close(&pump->thinned_places);
 	*pump = (struct pump){0};
 }
 
@@ -233,6 +234,23 @@ int pump_runtimes(struct pump *pump, uint32_t runtimes)
 	return err;
 }
 
+int pump_thinned(struct pump *pump, const struct thinned_due *due)
+{
+	struct hi_stream_thinned_place *list =
+		calloc(pump->thinned_places.count + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	struct hi_stream_thinned record = {
+		.time_ns = pump_now_ns(pump),
+		.count = thinned_places_list(&pump->thinned_places, due, pump->interval, list)};
+	const struct stream_part part = {list, record.count * sizeof(*list)};
+	const int err = record.count ? stream_out_record(pump->out, HI_STREAM_THINNED, &record,
+							 sizeof(record), &part, 1)
+				     : 0;
+	free(list);
+	return err;
+}
+
 int pump_dump(struct pump *pump)
 {
 	struct hi_stream_dump dump = {.time_ns = pump_now_ns(pump)};
@@ -406,6 +424,7 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 		err = stack_number(pump, from->stack, &alloc.stack);
 	if (!alloc.stack)
 		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known about the stack */
+	thinned_places_add(&pump->thinned_places, alloc.stack, from->bytes, from->thinning_key);
 	return err ? err : events_out_alloc(&pump->events, pump->out, &alloc);
 }
 

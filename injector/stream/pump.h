@@ -31,6 +31,7 @@
 #include "ring_reader.h"
 #include "stack_end.h"
 #include "stream_out.h"
+#include "thinned_places.h"
 #include "threads.h"
 #include "unhooked.h"
 #include "unsampled_frees.h"
@@ -47,6 +48,7 @@ struct pump {
 	struct file_broker *broker; /* keeps the files of modules; NULL after pump_open */
 	struct threads threads;
 	struct stack_ends stack_ends;
+	struct thinned_places thinned_places;
 	const struct memory *memory;
 	/* when the session began, and when the cycle counter was last compared with the clock */
 	struct arch_moment opened, set;
@@ -150,6 +152,8 @@ must_check int pump_hooked(struct pump *pump, const struct allocators *allocator
 			   const struct entries *entries);
 /* Writes RUNTIME for each bit, 1 << enum hi_runtime. */
 must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
+/* Writes THINNED, if a place was thinned. */
+must_check int pump_thinned(struct pump *pump, const struct thinned_due *due);
 /* Writes DUMP: the analyzer is to output what it has received so far. */
 must_check int pump_dump(struct pump *pump);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);

@@ -250,6 +250,35 @@ UNIT_TEST(live_samples_have_a_bound)
 	CHECK(live > 50000 && live < 200000);
 }
 
+/*
+ * How much may have escaped: of the place that is thinned, and not of the one that is not; also
+ * what the payload thinned by itself, and what was due after the last step.
+ */
+UNIT_TEST(what_is_due_while_it_is_thinned_is_noted)
+{
+	struct world world = world_open(BUDGET_PPM, 1, 15, 0.5);
+
+	add_place(&world, 200000, 2500);
+	add_place(&world, 60, 1000);
+	(void)settled(&world);
+	const struct thinned_due *thinned = &world.overhead.thinned;
+	const uint32_t shift = world.shift + world.thinning.shift[0];
+
+	CHECK(thinned_due_grain(thinned, 0, 1, 2500) >= 1ull << shift);
+	CHECK_EQ(thinned_due_grain(thinned, 1, 1, 1000), 0);
+	memset(world.thinning.due, 0, sizeof(world.thinning.due));
+	world.thinning.shift[1] = 0;
+	world.thinning.due[1] = HI_THINNING_FREE - 1;
+	overhead_end(&world.overhead, &world.thinning, world.shift);
+	CHECK_EQ(thinned_due_grain(thinned, 1, 1, 1000), 0);
+	world.thinning.due[1] = 3 * HI_THINNING_FREE;
+	overhead_end(&world.overhead, &world.thinning, world.shift);
+	CHECK(thinned->at[1][world.shift].count == 0);
+	CHECK(thinned->at[1][world.shift + 1].count == HI_THINNING_FREE);
+	CHECK(thinned->at[1][world.shift + 2].count == HI_THINNING_FREE + 1);
+	CHECK_EQ(world.thinning.due[1], 0);
+}
+
 /* The target can write what it likes to what is shared. */
 UNIT_TEST(hostile_figures_stay_within_bounds)
 {
@@ -260,6 +289,7 @@ UNIT_TEST(hostile_figures_stay_within_bounds)
 		world.now.time_ns += 250000000;
 		world.now.payload_ns = i % 2 ? UINT64_MAX : 0;
 		world.now.samples = i % 5 ? 0 : UINT64_MAX;
+		memset(world.thinning.shift, i % 11 ? 0 : 0xff, sizeof(world.thinning.shift));
 		world.shift = i % 7 ? world.shift : UINT32_MAX;
 		overhead_step(&world.overhead, &world.now, &world.thinning, &world.shift);
 		CHECK(world.shift <= 40);

@@ -214,4 +214,52 @@ UNIT_TEST(an_id_that_names_no_stack_is_an_unknown_stack)
 	finish();
 }
 
+/* A record of a known stack, of 48 bytes, that had a key of struct hi_thinning. */
+static void put_keyed(uint32_t stack, uint16_t key)
+{
+	uint64_t record[2 * HI_RING_UNIT / 8] = {0};
+	struct hi_record_known known = {.address = 0x5000,
+					.bytes = 48,
+					.stack = stack,
+					.function = HI_FN_MALLOC,
+					.interval_shift = 3,
+					.thinning_key = key};
+
+	put_header(&known.header, sizeof(record), HI_RECORD_KNOWN);
+	memcpy(record, &known, sizeof(known));
+	put(record, sizeof(record));
+}
+
+UNIT_TEST(places_that_were_thinned_are_told)
+{
+	static struct thinned_due due;
+	const union stream_any *got;
+
+	prepare();
+	pump.interval = 64;
+	put_keyed(put_stack(128, 3), 0);
+	put_keyed(put_stack(256, 3), 5 + 1);
+	round_once();
+	expect(HI_STREAM_THREAD);
+	expect(HI_STREAM_STACK);
+	expect(HI_STREAM_STACK);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.interval, 64 << 3);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 2);
+	CHECK_EQ(pump_thinned(&pump, &due), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	expect_nothing();
+	thinned_due_add(&due, 5, &(struct thinned_due_part){100, 10, 64});
+	CHECK_EQ(pump_thinned(&pump, &due), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	got = expect(HI_STREAM_THINNED);
+	CHECK_EQ(got->thinned.count, 1);
+	CHECK_EQ(got->record.size, sizeof(got->thinned) + sizeof(struct hi_stream_thinned_place));
+	const struct hi_stream_thinned_place *place =
+		(const void *)(got->bytes + sizeof(got->thinned));
+	CHECK_EQ(place->stack, 2);
+	CHECK_EQ(place->size_bits, 6);
+	CHECK_EQ(place->grain, 100 * (48 + 64) * 2 / 3);
+	finish();
+}
+
 UNIT_MAIN()
