@@ -33,6 +33,7 @@ struct heap_reader {
 	/* from the comment before the current line; key.interval is 0 if there was none */
 	struct profile_row beside;
 	struct history history; /* from the same comment; its shift is 0 if there was none */
+	uint64_t grain;         /* likewise; 0 = there was none */
 	bool in_maps, ended;
 	bool is_go, has_statistics; /* of Go, and its end */
 	/* a file of Go: the last stack line, until the names below it are complete */
@@ -181,6 +182,7 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	row->freed_count += counts->freed_count;
 	row->freed_ns += counts->freed_ns;
 	row->inuse_ns += counts->inuse_ns;
+	row->grain = counts->grain > row->grain ? counts->grain : row->grain;
 	return 0;
 }
 
@@ -219,6 +221,17 @@ static bool scan_history(const char **cursor, struct history *out_history)
 	return true;
 }
 
+static int read_grain(struct heap_reader *reader)
+{
+	const char *cursor = reader->line + strlen(HEAPFILE_GRAIN);
+	uint64_t grain;
+
+	if (!scan_number(&cursor, 10, &grain) || *cursor || !grain || grain > INT64_MAX)
+		return heap_bad(reader, "a comment of heapinject's that makes no sense");
+	reader->grain = grain;
+	return 0;
+}
+
 /* Reads the comment that write_beside() (heapfile_write.c) puts before a stack line. */
 static int read_beside(struct heap_reader *reader)
 {
@@ -237,6 +250,8 @@ static int read_beside(struct heap_reader *reader)
 		return heap_bad(reader, "a comment of heapinject's that makes no sense");
 	row.freed_ns = (double)lifetime_ns * (double)row.freed_count;
 	row.inuse_ns = (double)born_ns * (double)row.inuse_count;
+	row.grain = reader->grain;
+	reader->grain = 0;
 	reader->beside = row;
 	return 0;
 }
@@ -385,6 +400,8 @@ static int read_line(struct heap_reader *reader)
 		return read_text_map(reader->text, !is_ours(reader));
 	if (strncmp(reader->line, HEAPFILE_ROW, strlen(HEAPFILE_ROW)) == 0)
 		return read_beside(reader);
+	if (strncmp(reader->line, HEAPFILE_GRAIN, strlen(HEAPFILE_GRAIN)) == 0)
+		return read_grain(reader);
 	if (reader->line[0] == '#')
 		return read_comment(reader);
 	if (strcmp(reader->line, HEAPFILE_MAPS) == 0 ||

@@ -13,6 +13,8 @@
 #define HEAPFILE_VERSION_KEY "heapinject" /* first comment line; marks a file of heapinject */
 #define HEAPFILE_END "# end"              /* last line of heapinject's files, if not cut off */
 #define HEAPFILE_MAPS "MAPPED_LIBRARIES:"
+/* before the next line, if thinning may have let more escape than the row's interval says */
+#define HEAPFILE_GRAIN "# grain "
 #define HEAPFILE_ROW "# row " /* more figures of the stack line that follows */
 #define HEAPFILE_CAVEAT_KEY "caveat"
 #define HEAPFILE_MEMORY_KEY "memory"         /* the process at one moment */

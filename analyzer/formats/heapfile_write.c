@@ -152,6 +152,8 @@ static void write_beside(const struct profile *profile, const struct profile_row
 			? fmin(fmax(row->inuse_ns / (double)row->inuse_count, 0), COUNT_MAX)
 			: 0;
 
+	if (row->grain)
+		fprintf(out, HEAPFILE_GRAIN "%" PRIu64 "\n", row->grain);
 	fprintf(out,
 		HEAPFILE_ROW "%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64 ":%" PRIu64 " %" PRIu64
 			     ":%" PRIu64 " %" PRIu64 ":%.0f %.0f",

@@ -326,6 +326,14 @@ __attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *ppro
 	protobuf_number(&pprof->message, PROFILE_COMMENT, string_number(pprof, text));
 }
 
+static bool is_thinned(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++)
+		if (profile->row[i].grain > profile->row[i].key.interval)
+			return true;
+	return false;
+}
+
 /* pprof prints them above every report. */
 static void put_comments(struct pprof *pprof)
 {
@@ -360,7 +368,8 @@ static void put_comments(struct pprof *pprof)
 			    "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64
 			    " dropped",
 			    coarsest, meta->samples, meta->dropped_allocs);
-	if (meta->change_count || finest != coarsest)
+	/* where thinning let more escape, weights do not tell it: as where the rate changed */
+	if (meta->change_count || finest != coarsest || is_thinned(pprof->profile))
 		put_comment(pprof,
 			    "the rate changed %" PRIu64 " times; each sample is weighed by its own",
 			    meta->change_count);

@@ -120,6 +120,15 @@ static void scale_by(struct estimate *estimate, double scale)
 	estimate->slack *= scale;
 }
 
+/* Allows for one more sample of this interval. */
+static void widen_to(uint64_t interval, double size, enum sample_type type,
+		     struct estimate *estimate)
+{
+	if (interval > HI_INTERVAL_EXACT && size > 0)
+		estimate->unit =
+			fmax(estimate->unit, (is_space(type) ? size : 1) * (double)interval / size);
+}
+
 /*
  * Where the interval changed, a place may have allocated while it was coarser than any with which
  * the place has a sample: most likely without giving one, and then its samples show nothing of it.
@@ -127,13 +136,8 @@ static void scale_by(struct estimate *estimate, double scale)
 static void widen_by_changes(const struct profile_meta *meta, double size, enum sample_type type,
 			     struct estimate *estimate)
 {
-	for (size_t i = 0; i < meta->change_count && i < PROFILE_CHANGES_MAX; i++) {
-		const double rate = (double)meta->change[i].interval;
-
-		if (rate > HI_INTERVAL_EXACT && size > 0)
-			estimate->unit =
-				fmax(estimate->unit, (is_space(type) ? size : 1) * rate / size);
-	}
+	for (size_t i = 0; i < meta->change_count && i < PROFILE_CHANGES_MAX; i++)
+		widen_to(meta->change[i].interval, size, type, estimate);
 }
 
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
@@ -149,9 +153,10 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count,
 					  row->key.interval, type);
 	if (row->alloc_count) {
-		widen_by_changes(&profile->meta,
-				 (double)row->alloc_bytes / (double)row->alloc_count, type,
-				 &estimate);
+		const double size = (double)row->alloc_bytes / (double)row->alloc_count;
+
+		widen_by_changes(&profile->meta, size, type, &estimate);
+		widen_to(row->grain, size, type, &estimate); /* likewise, by thinning */
 		add_details(profile, row, type, &estimate);
 	}
 	if (row->key.side == PROFILE_NEW && profile->meta.new_scale[type] != 0)

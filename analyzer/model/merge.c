@@ -128,6 +128,7 @@ static void add_row(struct merge *merge, struct profile_row *to, const struct pr
 	to->block_bytes = to->block_bytes ? to->block_bytes : from->block_bytes;
 	to->first_ns = earlier(to->first_ns, from->first_ns);
 	to->last_ns = to->last_ns > from->last_ns ? to->last_ns : from->last_ns;
+	to->grain = to->grain > from->grain ? to->grain : from->grain;
 }
 
 static int merge_rows(struct merge *merge)

@@ -100,7 +100,12 @@ struct profile_row {
 	 */
 	uint64_t block_bytes;
 	uint64_t first_ns, last_ns; /* of the allocations; 0 = unknown */
-	uint32_t history;           /* number in histories; 0 = none, see row_history.h */
+	/*
+	 * how many bytes of such allocations may have escaped between two samples, where thinning
+	 * was coarser than the interval says (hi_stream_thinned); 0 = it was not
+	 */
+	uint64_t grain;
+	uint32_t history; /* number in histories; 0 = none, see row_history.h */
 };
 
 /* From time_ns on, the countdowns to the next sample were drawn with this mean interval. */

@@ -96,6 +96,11 @@ static uint64_t frees_needs(const struct hi_stream_unsampled_frees *frees)
 		       : sizeof(*frees) + (uint64_t)frees->classes * sizeof(struct hi_stream_frees);
 }
 
+static uint64_t thinned_needs(const struct hi_stream_thinned *thinned)
+{
+	return sizeof(*thinned) + (uint64_t)thinned->count * sizeof(struct hi_stream_thinned_place);
+}
+
 static size_t fixed_size(uint16_t type)
 {
 	switch (type) {
@@ -136,6 +141,8 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_process);
 	case HI_STREAM_UNSAMPLED_FREES:
 		return sizeof(struct hi_stream_unsampled_frees);
+	case HI_STREAM_THINNED:
+		return sizeof(struct hi_stream_thinned);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:
@@ -162,6 +169,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_hooked *)fixed)->text_size;
 	else if (record->type == HI_STREAM_UNSAMPLED_FREES)
 		needed = frees_needs(fixed);
+	else if (record->type == HI_STREAM_THINNED)
+		needed = thinned_needs(fixed);
 	else if (record->type == HI_STREAM_UNHOOKED)
 		needed = unhooked_needs(fixed);
 	else if (record->type == HI_STREAM_ALLOC)

@@ -22,6 +22,7 @@
 #include "printable.h"
 #include "records.h"
 #include "replay_state.h"
+#include "replay_thinned.h"
 
 #define JUDGED_AT_ONCE 20000u /* rows and blocks that take some milliseconds to judge */
 #define UNHOOKED_TOLD 4u
@@ -345,6 +346,7 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_UNHOOKED:
 	case HI_STREAM_UNSAMPLED_FREES:
 	case HI_STREAM_RUNTIME:
+	case HI_STREAM_THINNED:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
 	case HI_STREAM_EVENTS:
@@ -408,6 +410,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		replay->profile->meta.process_start_ticks =
 			((const struct hi_stream_process *)fixed)->start_ticks;
 		return 0;
+	case HI_STREAM_THINNED:
+		return replay_on_thinned(replay, fixed);
 	case HI_STREAM_UNSAMPLED_FREES:
 		return on_unsampled_frees(replay, fixed);
 	case HI_STREAM_END:

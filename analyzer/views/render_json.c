@@ -277,6 +277,7 @@ static void put_rows(const struct profile *profile, FILE *out)
 		put_count(i ? ",\n{\"stack\":" : "\n{\"stack\":", row->key.stack, out);
 		put_count(",\"size_class\":", row->key.size_class, out);
 		put_count(",\"interval\":", row->key.interval, out);
+		put_count(",\"grain\":", row->grain, out);
 		fputs(row->key.side == PROFILE_BASE ? ",\"side\":\"base\"" : ",\"side\":\"new\"",
 		      out);
 		put_count(",\"alloc_count\":", row->alloc_count, out);

@@ -250,6 +250,14 @@ static inline void stream_runtime(FILE *out, unsigned number)
 	stream_put(out, &record, sizeof(record), NULL, 0);
 }
 
+static inline void stream_thinned(FILE *out, const struct hi_stream_thinned_place *place,
+				  uint32_t count)
+{
+	struct hi_stream_thinned record = {.record.type = HI_STREAM_THINNED, .count = count};
+
+	stream_put(out, &record, sizeof(record), place, count * sizeof(*place));
+}
+
 static inline void stream_dump(FILE *out, uint64_t time_ns)
 {
 	struct hi_stream_dump record = {.record.type = HI_STREAM_DUMP, .time_ns = time_ns};

@@ -165,9 +165,12 @@ UNIT_TEST(what_is_written_is_read_back)
 	struct profile out, in;
 
 	make_profile(&out);
+	out.row[1].grain = 1 << 20;
 	char *text = written(&out);
 	CHECK_EQ(read_text(text, strlen(text), &in), 0);
 	CHECK(in.meta.damage == NULL);
+	CHECK_EQ(in.row[0].grain, 0);
+	CHECK_EQ(in.row[1].grain, 1 << 20);
 	CHECK_EQ(in.meta.pid, 1234);
 	CHECK_EQ(in.meta.interval, 4096);
 	CHECK_EQ(in.meta.duration_ns, 5000000000ull);
@@ -520,6 +523,10 @@ UNIT_TEST(comments_that_nobody_writes_are_refused)
 		"interval_bytes x",
 		"limit_bytes -1",
 		"limited_bytes 1 2",
+		"grain 0",
+		"grain -1",
+		"grain 1 2",
+		"grain 9223372036854775808",
 	};
 
 	for (size_t i = 0; i < sizeof(comments) / sizeof(comments[0]); i++) {

@@ -183,6 +183,32 @@ UNIT_TEST(large_objects_are_certain)
 	CHECK(low > four.value * 0.999 && high < four.value * 1.02);
 }
 
+/* Two samples that are certain to have been taken, where as much as the grain may lie between. */
+UNIT_TEST(thinning_widens_the_interval)
+{
+	struct profile profile = {.meta.interval = 1};
+	struct profile_row row = {.key.interval = 1,
+				  .alloc_count = 2,
+				  .alloc_bytes = 200,
+				  .inuse_count = 2,
+				  .inuse_bytes = 200};
+	double low, high, bytes_high;
+
+	row.grain = 50000;
+	struct estimate estimate = estimate_of(&profile, &row, INUSE_SPACE);
+	CHECK(estimate.value == 200);
+	estimate_interval(&estimate, &low, &bytes_high);
+	CHECK(fabs(low - 200) < 1e-6);
+	CHECK(bytes_high > 200 + 2.9 * 50000 && bytes_high < 200 + 3.1 * 50000);
+	estimate = estimate_of(&profile, &row, INUSE_OBJECTS);
+	estimate_interval(&estimate, &low, &high);
+	CHECK(fabs(low - 2) < 1e-6 && fabs(high * 100 / bytes_high - 1) < 0.01);
+	row.grain = 0;
+	estimate = estimate_of(&profile, &row, INUSE_SPACE);
+	estimate_interval(&estimate, &low, &high);
+	CHECK(low == 200 && high == 200);
+}
+
 /* The changes beyond the first ones are counted, and not kept. */
 UNIT_TEST(more_changes_than_are_kept)
 {

@@ -79,7 +79,9 @@ UNIT_TEST(like_is_added_to_like)
 
 	CHECK_EQ(profile_open(&all), 0);
 	merge(&all, 0x400100, 3, NULL, PROFILE_NEW);
+	all.row[0].grain = 4096;
 	merge(&all, 0x400100, 4, NULL, PROFILE_NEW);
+	CHECK_EQ(all.row[0].grain, 4096);
 	merge(&all, 0x400200, 5, NULL, PROFILE_NEW);
 	CHECK_EQ(all.module_count, 1);
 	CHECK_EQ(all.frame_count, 3);

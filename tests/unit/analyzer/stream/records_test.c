@@ -128,6 +128,7 @@ UNIT_TEST(variable_parts_must_fit)
 		struct hi_stream_alloc alloc;
 		struct hi_stream_stack stack;
 		struct hi_stream_maps maps;
+		struct hi_stream_thinned thinned;
 		uint8_t room[256];
 	} r;
 
@@ -170,6 +171,13 @@ UNIT_TEST(variable_parts_must_fit)
 	CHECK(!record_is_sound(&r.record));
 	r.module = (struct hi_stream_module){
 		.record = {.size = 88, .type = HI_STREAM_MODULE}, .lo = 2, .hi = 2};
+	CHECK(!record_is_sound(&r.record));
+	r.thinned = (struct hi_stream_thinned){.record = {.size = 56, .type = HI_STREAM_THINNED},
+					       .count = 2};
+	CHECK(record_is_sound(&r.record));
+	r.thinned.count = 3;
+	CHECK(!record_is_sound(&r.record));
+	r.thinned.count = UINT32_MAX;
 	CHECK(!record_is_sound(&r.record));
 	r.record = (struct hi_stream_record){.size = 8, .type = HI_STREAM_STATS};
 	CHECK(!record_is_sound(&r.record));
