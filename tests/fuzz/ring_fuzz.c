@@ -81,6 +81,17 @@ static void check_stream(int fd)
 	profile_close(&profile);
 }
 
+/* All keys were thinned. */
+static const struct thinned_due *all_due(void)
+{
+	static struct thinned_due due;
+
+	if (due.at[0][20].count == 0)
+		for (size_t key = 0; key < HI_THINNING_KEYS; key++)
+			thinned_due_add(&due, key, &(struct thinned_due_part){1000, 20, 64});
+	return &due;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct pump_target target = {.pid = 1,
@@ -110,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int err = play(&pump, ring, data, size);
 	FUZZ_CHECK(err == 0 || err == -EPROTO);
 	(void)!pump_round(&pump, true);
+	FUZZ_CHECK(!pump_thinned(&pump, all_due()));
 	FUZZ_CHECK(!pump_end(&pump, HI_STREAM_END_ERROR) && !stream_out_drain(&out, 0));
 	check_stream(out_fd);
 	pump_close(&pump);
