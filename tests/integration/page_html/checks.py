@@ -259,8 +259,10 @@ def check_range(page, session):
     parts = page.evaluate(
         "(() => { const svg = byId('ages-chart'); svg.scrollIntoView({ block: 'center' }); "
         "const at = svg.getBoundingClientRect(), scale = agesScale(svg); "
-        "const slice = Math.max(...ages.node.map((node, i) => ages.bytes[i] > 5e6 ? "
-        "ages.slice[i] : -1)); return { slice, "
+        "const isEarly = (node) => profile.nameOf(profile.meta.nodes.function[node]) === "
+        "'keep_early' || node > 0 && isEarly(profile.parent[node]); "
+        "const slice = Math.max(...ages.node.map((node, i) => isEarly(node) ? ages.slice[i] : "
+        "-1)); return { slice, "
         "x: at.left + scale.x(sliceTime(slice + 1) + ages.width / 2), "
         "end: at.left + scale.right - 1, y: at.top + 60 }; })()"
     )
