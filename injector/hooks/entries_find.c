@@ -22,7 +22,7 @@
 #define GAP_MAX 64u
 /* distance around a relay's page, so that other mappings have room to grow */
 #define FAR_MARGIN (1ull << 20)
-/* the same above the heap, which grows upwards in one piece */
+/* the same above the heap, which grows upwards in one piece, where there is a choice */
 #define HEAP_MARGIN (1ull << 28)
 
 struct finder {
@@ -136,22 +136,23 @@ static bool is_ours(const struct mapping *mapping)
 }
 
 /* Does the mapping leave the page alone, and room around it? */
-static bool is_clear_of(const struct mapping *mapping, remote_addr page)
+static bool is_clear_of(const struct mapping *mapping, remote_addr page, uint64_t above_heap)
 {
-	const uint64_t room = strcmp(mapping->path, "[heap]") == 0 ? HEAP_MARGIN : FAR_MARGIN;
+	const uint64_t above = strcmp(mapping->path, "[heap]") == 0 ? above_heap : FAR_MARGIN;
 
-	return mapping->lo >= page + 2 * FAR_MARGIN || mapping->hi + room <= page;
+	return mapping->lo >= page + 2 * FAR_MARGIN || mapping->hi + above <= page;
 }
 
 /* Is the place in a page where nothing is mapped? Several relays may share the page. */
-static bool is_free_place(const struct finder *finder, remote_addr at)
+static bool is_free_place(const struct finder *finder, remote_addr at, uint64_t above_heap)
 {
 	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
 
 	for (size_t i = 0; i < finder->maps->count; i++) {
 		const struct mapping *mapping = &finder->maps->mapping[i];
 
-		if (!is_clear_of(mapping, page) && (finder->memory || !is_ours(mapping)))
+		if (!is_clear_of(mapping, page, above_heap) &&
+		    (finder->memory || !is_ours(mapping)))
 			return false;
 	}
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++)
@@ -162,9 +163,12 @@ static bool is_free_place(const struct finder *finder, remote_addr at)
 	return page >= FAR_MARGIN && page < ARCH_USER_END - 2 * FAR_MARGIN;
 }
 
-/* The first free place to which a jump of this size at the function can lead. */
+/*
+ * The first free place to which a jump of this size at the function can lead. above_heap: how much
+ * must be free between the heap and the place.
+ */
 static remote_addr far_place(const struct finder *finder, const struct entry *entry,
-			     size_t jump_size)
+			     size_t jump_size, uint64_t above_heap)
 {
 	remote_addr lo, hi;
 
@@ -172,7 +176,7 @@ static remote_addr far_place(const struct finder *finder, const struct entry *en
 		return 0;
 	for (remote_addr at = lo; at + 1 <= hi; at = (at / HI_PAGE_BYTES + 1) * HI_PAGE_BYTES) {
 		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES &&
-		    is_free_place(finder, at))
+		    is_free_place(finder, at, above_heap))
 			return at;
 	}
 	return 0;
@@ -184,12 +188,14 @@ static remote_addr far_place(const struct finder *finder, const struct entry *en
  */
 static remote_addr find_far_place(const struct finder *finder, struct entry *entry)
 {
+	static const uint64_t above_heap[] = {HEAP_MARGIN, FAR_MARGIN};
 	remote_addr at = 0;
 
-	for (size_t size = ARCH_JUMP_BYTES; size <= ARCH_PADDED_JUMP_MAX && !at; size++) {
-		at = far_place(finder, entry, size);
-		entry->jump_size = (uint8_t)size;
-	}
+	for (size_t i = 0; i < 2; i++)
+		for (size_t size = ARCH_JUMP_BYTES; size <= ARCH_PADDED_JUMP_MAX && !at; size++) {
+			at = far_place(finder, entry, size, above_heap[i]);
+			entry->jump_size = (uint8_t)size;
+		}
 	return at;
 }
 
