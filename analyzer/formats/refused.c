@@ -38,6 +38,8 @@ static const struct {
 	{"{\"head\":",
 	 "a sampling heap profile of V8, which is not read: pprof-nodejs writes what is"},
 	{"{\"$schema\":\"https://www.speedscope.app/", "a speedscope file, which is not read"},
+	{"{\"meta\":{\"", "a profile of the Firefox Profiler, which is not read"},
+	{"[{\"schema\":{", "a data frame of Grafana, which is not read"},
 	{"heap_v1/", "a heap profile of an old jemalloc, which is not read"},
 };
 

@@ -23,7 +23,8 @@ BOLD, DIM, MORE, LESS, END = "\x1b[1m", "\x1b[2m", "\x1b[38;5;202m", "\x1b[38;5;
 SIGNED = re.compile(f"({re.escape(MORE)}|{re.escape(LESS)})([^\x1b]*){re.escape(END)}")
 TEXT_VIEWS = (["--text"], ["--tree"], ["--peek", "grown"], ["--traces"], ["--modules"], ["--sizes"])
 OTHERS = (
-    ["--collapsed"], ["--json"], ["--dot"], ["--speedscope"], ["--flame"], ["--html"], ["--heap"],
+    ["--collapsed"], ["--json"], ["--dot"], ["--speedscope"], ["--firefox"], ["--grafana"],
+    ["--flame"], ["--html"], ["--heap"],
 )
 
 

@@ -21,6 +21,8 @@ UNIT_TEST(other_files_are_refused_by_name)
 		{"JAVA PROFILE 1.0.2", 0, "(HPROF)"},
 		{"desc: --massif\ncmd: x\n", 0, "massif"},
 		{"desc: (none)\ncmd: x\n", 0, "massif"},
+		{"{\"meta\":{\"version\":30,", 0, "Firefox Profiler"},
+		{"[{\"schema\":{\"name\":", 0, "Grafana"},
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
