@@ -115,10 +115,12 @@ static int report(struct report_options *options)
 	return status;
 }
 
-/* A page of several files shows them one by one, too. */
+/* A page and a trace of several files show them one by one, too. */
 static bool wants_set(const struct report_options *options)
 {
-	return (options->renderer->render == render_html && options->file_count > 1) ||
+	return ((options->renderer->render == render_html ||
+		 options->renderer->render == render_perfetto) &&
+		options->file_count > 1) ||
 	       (options->renderer->render == render_growth && options->render.is_page);
 }
 

@@ -44,6 +44,8 @@ const struct renderer renderers[] = {
 	{"firefox", 0, NULL, ".firefox.json",
 	 "for the Firefox Profiler: what was allocated, and is retained, in any range of time",
 	 render_firefox, true},
+	{"perfetto", 0, NULL, ".perfetto-trace",
+	 "for Perfetto's viewer: a track of heap dumps, one a file", render_perfetto, true},
 	{"grafana", 0, NULL, ".grafana.json", "for Grafana's flame graph panel: a nested set",
 	 render_grafana, true},
 	{"json", 0, NULL, ".json", "everything, with intervals, for programs of your own",

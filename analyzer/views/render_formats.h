@@ -38,6 +38,7 @@ int render_callgrind(const struct profile *profile, const struct render_options 
 int render_dhat(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_massif(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_firefox(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_perfetto(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_grafana(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_json(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_leaks(const struct profile *profile, const struct render_options *options, FILE *out);

@@ -35,9 +35,10 @@ struct render_options {
 	struct leaks_tail tail;      /* leaks: the young end of the window */
 	const struct series *series; /* growth: the values of the stacks in each file */
 	bool is_page;                /* growth: write an HTML page */
-	struct profile_set *set;     /* html: the files one by one; NULL = they are not kept */
-	bool call_tree;              /* graph: a node for each way to a function */
-	bool drop_negative;          /* leave out functions below zero */
+	struct profile_set
+		*set;       /* html, perfetto: the files one by one; NULL = they are not kept */
+	bool call_tree;     /* graph: a node for each way to a function */
+	bool drop_negative; /* leave out functions below zero */
 	/* tags: only these keys, and not these, as regular expressions; NULL = all, none */
 	const char *tagshow, *taghide;
 	bool raw; /* text: do not fold what nobody looks at first */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of viewers: Firefox Profiler's and Grafana's. Whole readers are in integration writes. */
+/*
+ * Formats of viewers: Firefox Profiler's, Grafana's, Perfetto's. Whole readers are in integration
+ * writes.
+ */
 #include <errno.h>
 
+#include "protobuf.h"
 #include "rendered.h"
 
 static struct profile two_stacks(void)
@@ -95,6 +99,90 @@ UNIT_TEST(unknown_stacks_and_odd_names_are_kept)
 	check_has(text, "\"stackTable\":{\"frame\":[1,0],\n\"prefix\":[null,null],\n\"length\":2}");
 	free(text);
 	profile_close(&profile);
+}
+
+struct dump {
+	uint64_t time, allocated, freed, samples;
+};
+
+static struct protobuf_rest whole(const char *bytes, size_t size)
+{
+	return (struct protobuf_rest){.at = (const uint8_t *)bytes,
+				      .end = (const uint8_t *)bytes + size};
+}
+
+/* Takes the next field of that number; false: there is none. */
+static bool take(struct protobuf_rest *rest, unsigned int number, struct protobuf_field *out_field)
+{
+	while (!protobuf_next(rest, out_field)) {
+		if (out_field->number == number)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t number_of(struct protobuf_rest message, unsigned int number)
+{
+	struct protobuf_field field;
+
+	return take(&message, number, &field) ? field.value : 0;
+}
+
+/* The heap dumps of a trace. Returns how many. */
+static size_t read_dumps(const char *bytes, size_t size, struct dump *dumps, size_t room)
+{
+	struct protobuf_rest trace = whole(bytes, size);
+	struct protobuf_field packet, profile, dump, sample;
+	size_t count = 0;
+
+	while (take(&trace, 1, &packet)) {
+		struct protobuf_rest rest = protobuf_inside(&packet);
+
+		if (!take(&rest, 37, &profile))
+			continue;
+		rest = protobuf_inside(&profile);
+		CHECK(take(&rest, 5, &dump) && count < room);
+		CHECK_EQ(number_of(protobuf_inside(&profile), 7), count);
+		dumps[count] = (struct dump){.time = number_of(protobuf_inside(&dump), 9)};
+		rest = protobuf_inside(&dump);
+		while (take(&rest, 2, &sample)) {
+			dumps[count].allocated += number_of(protobuf_inside(&sample), 2);
+			dumps[count].freed += number_of(protobuf_inside(&sample), 3);
+			dumps[count].samples++;
+		}
+		count++;
+	}
+	return count;
+}
+
+/* Perfetto drops what has become less, and takes what is not in a dump for what has not changed. */
+UNIT_TEST(perfetto_is_told_of_nothing_that_became_less)
+{
+	struct profile earlier = two_stacks(), later = sample_open();
+	struct profile_set set = {.count = 2};
+	const struct render_options options = {.type = INUSE_SPACE, .set = &set};
+	struct dump dumps[3];
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	sample_stack(&later, "main;b<c", 1, 100);
+	later.meta.duration_ns *= 2;
+	set.profile[0] = later; /* the order is that of the times */
+	set.profile[1] = earlier;
+	CHECK_EQ(renderer_named("perfetto")->render(&later, &options, out), 0);
+	fclose(out);
+	CHECK_EQ(read_dumps(text, size, dumps, 3), 2);
+	CHECK(dumps[0].time < dumps[1].time);
+	CHECK_EQ(dumps[0].samples, 2);
+	CHECK_EQ(dumps[0].allocated, 128 + 400);
+	CHECK_EQ(dumps[0].freed, 64 + 200);
+	CHECK_EQ(dumps[1].samples, 2);
+	CHECK_EQ(dumps[1].allocated, 128 + 400);
+	CHECK_EQ(dumps[1].freed, 128 + 300);
+	free(text);
+	profile_close(&earlier);
+	profile_close(&later);
 }
 
 UNIT_MAIN()
