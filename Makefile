@@ -188,7 +188,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
+	readers page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
 	build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
@@ -390,6 +390,11 @@ page-firefox: $(program) ## the checks of the HTML page in Firefox; half a minut
 	@scripts/install-packages build test browsers
 	@PAGE_BROWSER=firefox-esr V=1 $(MAKE) --no-print-directory check-integration \
 		T='^page_html$$'
+
+readers: $(program) ## what other tools make of our files: also Firefox Profiler and Grafana, and the \
+		## pages of speedscope and dh_view in a browser; a minute and a half
+	@scripts/install-packages build test browsers
+	@READERS=1 V=1 $(MAKE) --no-print-directory check-integration T='^writes$$'
 
 page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in light and dark, on \
 		## a wide screen and a phone's; a minute
