@@ -391,8 +391,8 @@ page-firefox: $(program) ## the checks of the HTML page in Firefox; half a minut
 	@PAGE_BROWSER=firefox-esr V=1 $(MAKE) --no-print-directory check-integration \
 		T='^page_html$$'
 
-readers: $(program) ## what other tools make of our files: also Firefox Profiler and Grafana, and the \
-		## pages of speedscope and dh_view in a browser; a minute and a half
+readers: $(program) ## what other tools make of our files: also Firefox Profiler and Grafana, and \
+		## the pages of speedscope and dh_view in a browser; a minute and a half
 	@scripts/install-packages build test browsers
 	@READERS=1 V=1 $(MAKE) --no-print-directory check-integration T='^writes$$'
 
