@@ -18,6 +18,7 @@
 #define CHECKSUM_BYTES_MAX (4ull << 30)
 #define UNPACKED_BYTES_MAX (256u << 20)
 #define UNPACK_MS_MAX 5000u
+#define LOCALS_MAX 65536u /* symbols of a table that are looked at */
 #define LINK_BYTES_MAX (HI_FILE_NAME_MAX + 8u)
 
 struct search {
@@ -33,6 +34,30 @@ struct link {
 	uint32_t crc;
 };
 
+/*
+ * Does the table name a function that only its source file can call? Each linked object has some,
+ * be it those of crtbegin.o. Where there is none, they were removed (strip -x, strip -K malloc).
+ */
+static bool names_local_functions(Elf *elf, const GElf_Shdr *table)
+{
+	const uint64_t locals = table->sh_info < LOCALS_MAX ? table->sh_info : LOCALS_MAX;
+	const Elf_Data *data =
+		table->sh_offset <= INT64_MAX
+			? elf_getdata_rawchunk(elf, (int64_t)table->sh_offset,
+					       locals * sizeof(Elf64_Sym), ELF_T_BYTE)
+			: NULL;
+
+	for (size_t i = 0; data && i < data->d_size / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym symbol;
+
+		memcpy(&symbol, (const Elf64_Sym *)data->d_buf + i, sizeof(symbol));
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC)
+			return true;
+	}
+	return locals == LOCALS_MAX;
+}
+
+/* Has it a symbol table, and not just the rest of one? */
 static bool has_table(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -40,7 +65,7 @@ static bool has_table(Elf *elf)
 
 	while ((section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
-			return true;
+			return names_local_functions(elf, &header);
 	return false;
 }
 
