@@ -16,7 +16,7 @@ enum hi_unhooked {
 	HI_UNHOOKED_NAMESPACE = 4, /* it serves another namespace: dlmopen */
 	/* the function frees: what it frees counts as in use, or nothing that frees is known */
 	HI_UNHOOKED_FREE = 5,
-	HI_UNHOOKED_POOL = 6, /* operator new of the program gives parts of blocks of its own */
+	HI_UNHOOKED_POOL = 6, /* operator new of the object gives parts of blocks of its own */
 	/* the compiler made it of an allocator's function: je_calloc.constprop.0 */
 	HI_UNHOOKED_COPY = 7,
 };

@@ -271,6 +271,13 @@ enum arch_sp_effect {
 	ARCH_SP_ENDS,
 };
 
+/* What an instruction makes of the register in which functions return. */
+enum arch_result {
+	ARCH_RESULT_OTHER, /* anything, as far as is known */
+	ARCH_RESULT_KEPT,
+	ARCH_RESULT_FIXED, /* a constant, or the address of something in the object */
+};
+
 struct arch_instruction {
 	uint8_t size;
 	enum arch_flow flow;
@@ -283,6 +290,7 @@ struct arch_instruction {
 	 */
 	uint8_t pc_relative_at;
 	bool is_padding;
+	enum arch_result result;
 };
 /* Decodes the instruction at code, whose address is pc. False: the decoder does not know it. */
 bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,

@@ -3,8 +3,9 @@
  * pool_operators.c - see pool_operators.h. Enter at pool_operators_find.
  *
  * The search follows the code of the operator from instruction to instruction, both ways at a
- * branch. A way ends where it calls an allocator. A wrapper has no way to a return left then; a
- * pool has one, that of a block which it has at hand.
+ * branch. A way ends where it calls an allocator. A wrapper has no way to a return left then, but
+ * for one that returns the same always: NULL, or something in place of a block of no bytes. A pool
+ * has another one, that of a block which it has at hand.
  */
 #include "pool_operators.h"
 
@@ -23,14 +24,20 @@
 struct search {
 	const struct elf_images *images;
 	const struct allocators *allocators;
-	const struct elf_image *image; /* the program */
+	const struct elf_image *image; /* of the operator */
 	unsigned instructions;         /* examined so far */
 	unsigned depth;
 };
 
+struct way {
+	remote_addr at;
+	bool is_fixed; /* what is returned, if nothing changes it on the way */
+};
+
 struct ways {
-	remote_addr at[WAYS_MAX];
+	struct way way[WAYS_MAX];
 	unsigned count;
+	bool is_called; /* what calls the function goes on, whatever it returns */
 };
 
 /* ---- what is called -------------------------------------------------------------------------- */
@@ -114,7 +121,7 @@ static bool is_c_library(const struct elf_image *image)
 
 /*
  * Does a function that is called through this slot return, without an allocator's help? *out_own:
- * its address, if it is the program's own and remains to be examined.
+ * its address, if it is of the same object and remains to be examined.
  */
 static bool returns_by_slot(const struct search *search, remote_addr slot, remote_addr *out_own)
 {
@@ -135,22 +142,22 @@ static bool returns_by_slot(const struct search *search, remote_addr slot, remot
 /* ---- ways ------------------------------------------------------------------------------------ */
 
 /* False: there are too many. */
-static bool note(struct ways *ways, remote_addr at)
+static bool note(struct ways *ways, remote_addr at, bool is_fixed)
 {
 	for (unsigned i = 0; i < ways->count; i++)
-		if (ways->at[i] == at)
+		if (ways->way[i].at == at && ways->way[i].is_fixed == is_fixed)
 			return true;
 	if (ways->count == WAYS_MAX)
 		return false;
-	ways->at[ways->count++] = at;
+	ways->way[ways->count++] = (struct way){at, is_fixed};
 	return true;
 }
 
-static bool returns(struct search *search, remote_addr function);
+static bool returns(struct search *search, remote_addr function, bool is_called);
 
 /* Does what the instruction calls, or jumps to for good, return without an allocator's help? */
 static bool callee_returns(struct search *search, const struct arch_instruction *instruction,
-			   const uint8_t *code, remote_addr at)
+			   const uint8_t *code, remote_addr at, bool is_called)
 {
 	remote_addr own = instruction->target;
 	remote_addr slot = own ? slot_of_stub(search, own) : slot_of(instruction, code, at);
@@ -162,40 +169,46 @@ static bool callee_returns(struct search *search, const struct arch_instruction 
 		if (returns_by_slot(search, slot, &own))
 			return true;
 	}
-	return own && returns(search, own);
+	return own && returns(search, own, is_called);
 }
 
-/* Follows one way. True: it returns. What lies at the other ends of its branches is noted. */
-static bool way_returns(struct search *search, remote_addr at, struct ways *ways)
+/*
+ * Follows one way. True: it returns what is not always the same. What lies at the other ends of its
+ * branches is noted.
+ */
+static bool way_returns(struct search *search, struct way way, struct ways *ways)
 {
 	struct arch_instruction instruction;
+	remote_addr at = way.at;
 	const uint8_t *code;
 
 	for (; search->instructions < INSTRUCTIONS_MAX; at += instruction.size) {
 		search->instructions++;
 		if (!decode(search, at, &code, &instruction))
 			return false;
+		if (instruction.result != ARCH_RESULT_KEPT)
+			way.is_fixed = instruction.result == ARCH_RESULT_FIXED;
 		switch (instruction.flow) {
 		case ARCH_FLOW_NEXT:
 			break;
 		case ARCH_FLOW_BRANCH:
-			if (!note(ways, instruction.target))
+			if (!note(ways, instruction.target, way.is_fixed))
 				return false;
 			break;
 		case ARCH_FLOW_RETURN:
-			return true;
+			return ways->is_called || !way.is_fixed;
 		case ARCH_FLOW_STOP:
 			return false;
 		case ARCH_FLOW_JUMP:
 			/* within the function, most often */
 			if (instruction.target && !is_allocator(search, instruction.target) &&
 			    !slot_of_stub(search, instruction.target)) {
-				(void)note(ways, instruction.target);
+				(void)note(ways, instruction.target, way.is_fixed);
 				return false;
 			}
-			return callee_returns(search, &instruction, code, at);
+			return callee_returns(search, &instruction, code, at, ways->is_called);
 		case ARCH_FLOW_CALL:
-			if (!callee_returns(search, &instruction, code, at))
+			if (!callee_returns(search, &instruction, code, at, true))
 				return false;
 			break;
 		}
@@ -203,32 +216,31 @@ static bool way_returns(struct search *search, remote_addr at, struct ways *ways
 	return false;
 }
 
-static bool returns(struct search *search, remote_addr function)
+static bool returns(struct search *search, remote_addr function, bool is_called)
 {
-	struct ways ways = {{function}, 1};
+	struct ways ways = {{{function, false}}, 1, is_called};
 	bool found = false;
 
 	if (search->depth == CALLS_DEEP_MAX)
 		return false;
 	search->depth++;
 	for (unsigned i = 0; i < ways.count && !found; i++)
-		found = way_returns(search, ways.at[i], &ways);
+		found = way_returns(search, ways.way[i], &ways);
 	search->depth--;
 	return found;
 }
 
 void pool_operators_find(const struct elf_images *images, struct allocators *allocators)
 {
-	for (unsigned i = 0; i < PROGRAM_NEW_COUNT; i++) {
-		const remote_addr at = allocators->program_new[i];
+	for (unsigned i = 0; i < OPERATORS_NEW; i++) {
+		const remote_addr at = allocators->operator_new[i];
 		struct search search = {.images = images,
 					.allocators = allocators,
 					.image = elf_images_find(images, at)};
 
 		if (!at || !search.image || !search.image->elf || is_allocator(&search, at))
 			continue;
-		allocators->is_pool[i] = returns(&search, at);
-		if (allocators->is_pool[i])
-			allocators->program = search.image;
+		if (returns(&search, at, false))
+			allocators->pool[i] = search.image;
 	}
 }

@@ -251,7 +251,7 @@ struct names {
 	size_t prefix_count;
 	bool has_malloc;
 	remote_addr dpdk; /* rte_malloc; 0 = none */
-	remote_addr operators[PROGRAM_NEW_COUNT];
+	remote_addr operators[OPERATORS_NEW];
 };
 
 /* Length of the prefix, if the name is that of malloc with one; else 0. */
@@ -281,10 +281,9 @@ static void note_name(void *context, const struct elf_function *function)
 
 	if (strcmp(function->name, HI_DPDK_PREFIX "malloc") == 0)
 		names->dpdk = function->address;
-	if (strcmp(function->name, hook_table[HI_FN_NEW].symbol) == 0)
-		names->operators[0] = function->address;
-	if (strcmp(function->name, hook_table[HI_FN_NEW_ARRAY].symbol) == 0)
-		names->operators[1] = function->address;
+	for (unsigned i = 0; i < OPERATORS_NEW && function->name[0] == '_'; i++)
+		if (strcmp(function->name, hook_table[HI_FN_NEW + i].symbol) == 0)
+			names->operators[i] = function->address;
 	names->has_malloc |= strcmp(function->name, hook_table[HI_FN_MALLOC].symbol) == 0;
 	if (!length || names->prefix_count == PREFIXES_MAX)
 		return;
@@ -322,7 +321,7 @@ static void look_into(struct search *search, const struct elf_image *image)
 	for (size_t i = 0; i < names.prefix_count; i++)
 		add(search, image, names.prefix[i], ALLOCATOR_PREFIXED);
 	if (image->is_main)
-		memcpy(search->allocators.program_new, names.operators, sizeof(names.operators));
+		memcpy(search->allocators.operator_new, names.operators, sizeof(names.operators));
 	if (names.dpdk)
 		add_dpdk(search, image, names.dpdk);
 	/* what it exports comes after the first, and is used only by those bound to it */
@@ -390,6 +389,30 @@ int allocators_find_more(const struct elf_images *images, const bool *is_new,
 	return err;
 }
 
+/* An allocator's operators are hooked, or wrap its other functions, which are. */
+static bool has_allocator(const struct search *search, const struct elf_image *image)
+{
+	for (size_t i = 0; i < search->allocators.count; i++)
+		if (search->allocators.allocator[i].image == image)
+			return true;
+	return false;
+}
+
+/* Operators that the program has from a library. */
+static void find_operators(struct search *search)
+{
+	for (unsigned i = 0; i < OPERATORS_NEW; i++) {
+		const struct elf_image *image;
+		remote_addr address;
+
+		if (!search->allocators.operator_new[i] &&
+		    !elf_images_resolve(search->images, hook_table[HI_FN_NEW + i].symbol, &address,
+					&image) &&
+		    !has_allocator(search, image))
+			search->allocators.operator_new[i] = address;
+	}
+}
+
 int allocators_find(const struct elf_images *images, const struct memory *memory,
 		    const struct hi_prefixes *asked, struct allocators *out_allocators)
 {
@@ -408,6 +431,7 @@ int allocators_find(const struct elf_images *images, const struct memory *memory
 	for (size_t i = 0; i < search.allocators.count; i++)
 		search.allocators.allocator[i].hides_functions =
 			hides_functions(&search.allocators.allocator[i]);
+	find_operators(&search);
 	if (!err)
 		*out_allocators = search.allocators;
 	return err;

@@ -18,7 +18,7 @@
 
 #define ALLOCATORS_MAX 6u
 #define HOOKS_MAX (ALLOCATORS_MAX * HI_FUNCTION_COUNT)
-#define PROGRAM_NEW_COUNT 2u
+#define OPERATORS_NEW (HI_FN_NEW_ARRAY_ALIGNED_NOTHROW - HI_FN_NEW + 1u)
 
 struct allocators {
 	/*
@@ -30,11 +30,14 @@ struct allocators {
 	unsigned prefixes_found; /* bit n: of prefix number n that was asked for */
 	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
 	remote_addr new_handler;
-	/* operator new and new[] that the program itself defines; 0 = it does not */
-	remote_addr program_new[PROGRAM_NEW_COUNT];
-	/* those that give parts of blocks of their own, and the program (pool_operators.h) */
-	bool is_pool[PROGRAM_NEW_COUNT];
-	const struct elf_image *program;
+	/*
+	 * operators new, from HI_FN_NEW on, of the program or of a library that has no allocator;
+	 * 0 = there is none
+	 */
+	remote_addr operator_new[OPERATORS_NEW];
+	/* the objects of those that give parts of blocks of their own (pool_operators.h), or NULL
+	 */
+	const struct elf_image *pool[OPERATORS_NEW];
 };
 
 static inline enum hi_function hook_function(unsigned hook)

@@ -43,14 +43,23 @@ static void add(struct unhooked_list *list, const struct allocator *allocator, c
 	add_of(list, allocator->image, name, how);
 }
 
-/* Operators of the program that malloc does not see. */
+/* Operators whose blocks malloc does not see. */
 static void add_pools(struct unhooked_list *list, const struct allocators *allocators)
 {
-	static const char *const names[PROGRAM_NEW_COUNT] = {"operator new", "operator new[]"};
+	static const char *const names[OPERATORS_NEW] = {
+		"operator new",
+		"operator new[]",
+		"operator new (nothrow)",
+		"operator new[] (nothrow)",
+		"operator new (aligned)",
+		"operator new[] (aligned)",
+		"operator new (aligned, nothrow)",
+		"operator new[] (aligned, nothrow)",
+	};
 
-	for (unsigned i = 0; i < PROGRAM_NEW_COUNT; i++)
-		if (allocators->is_pool[i])
-			add_of(list, allocators->program, names[i], HI_UNHOOKED_POOL);
+	for (unsigned i = 0; i < OPERATORS_NEW; i++)
+		if (allocators->pool[i])
+			add_of(list, allocators->pool[i], names[i], HI_UNHOOKED_POOL);
 }
 
 /* Is a function known that frees what the allocator allocates? */

@@ -10,7 +10,7 @@
 
 #include "arch.h"
 
-enum { SP = 4, BP = 5 }; /* as ModRM numbers them */
+enum { AX = 0, SP = 4, BP = 5 }; /* as ModRM numbers them */
 
 struct decoder {
 	const uint8_t *at, *end;
@@ -328,6 +328,40 @@ static void set_effect(const struct decoder *decoder, int64_t immediate,
 		set_move(decoder, out);
 }
 
+static bool is_fixed_result(const struct decoder *decoder)
+{
+	const uint8_t opcode = decoder->opcode;
+	const bool is_ax = decoder->mod == 3 && decoder->rm == AX;
+
+	return ((opcode == 0x31 || opcode == 0x33) && is_ax && decoder->reg == AX) ||
+	       (opcode == 0xb8 && !decoder->rm_high) || (opcode == 0xc7 && is_ax) ||
+	       (opcode == 0x8d && decoder->reg == AX && decoder->is_pc_relative);
+}
+
+static enum arch_result result_of(const struct decoder *decoder, const struct arch_instruction *out)
+{
+	const uint8_t opcode = decoder->opcode;
+
+	if (out->is_padding || out->flow == ARCH_FLOW_BRANCH || out->flow == ARCH_FLOW_JUMP ||
+	    out->flow == ARCH_FLOW_RETURN)
+		return ARCH_RESULT_KEPT;
+	if (decoder->map || decoder->has_vex || decoder->is_16)
+		return ARCH_RESULT_OTHER;
+	if (is_fixed_result(decoder))
+		return ARCH_RESULT_FIXED;
+	const bool is_store = decoder->mod != 3 && (opcode == 0x89 || opcode == 0xc7),
+		   is_compare = opcode == 0x39 || opcode == 0x3b || opcode == 0x85 ||
+				((opcode == 0x81 || opcode == 0x83) && (decoder->reg & 7) == 7),
+		   is_push = (opcode & 0xf8) == 0x50, is_leave = opcode == 0xc9,
+		   is_pop = (opcode & 0xf8) == 0x58 && ((opcode & 7) | decoder->rm_high) != AX,
+		   is_exchange = opcode == 0x87 || (opcode & 0xf8) == 0x90;
+
+	return is_store || is_compare || is_push || is_pop || is_leave ||
+			       (!is_exchange && written(decoder) > AX)
+		       ? ARCH_RESULT_KEPT
+		       : ARCH_RESULT_OTHER;
+}
+
 /*
  * Not known, because CPUs differ or programs have no use for it: a 16-bit distance of a branch, an
  * operand relative to half of pc.
@@ -365,6 +399,7 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 	out.is_padding = !decoder.has_vex &&
 			 ((decoder.map == 0 && decoder.opcode == 0x90 && !decoder.rm_high) ||
 			  (decoder.map == 1 && decoder.opcode == 0x1f));
+	out.result = result_of(&decoder, &out);
 	*out_instruction = out;
 	return true;
 }

@@ -65,7 +65,8 @@ static bool is_right(void *block)
 	return reinterpret_cast<uintptr_t>(block) % ALIGNMENT == 0;
 }
 #elif defined(POOL)
-// A pool: parts of large blocks, from malloc or (with MAPS) from the kernel.
+// A pool (with LIBRARY, of a library): parts of large blocks, from malloc or (with MAPS) from the
+// kernel.
 #include <sys/mman.h>
 
 #define CHUNK_BYTES (1u << 20)
@@ -105,17 +106,32 @@ __attribute__((noinline)) static void *take(size_t size)
 	return chunk + left;
 }
 
-void *operator new(size_t size)
+#ifdef ALIGNED
+void *operator new(size_t size, std::align_val_t)
 {
 	return take(size);
+}
+#endif
+
+void *operator new(size_t size)
+{
+#ifdef ALIGNED
+	return malloc(size);
+#else
+	return take(size);
+#endif
 }
 
 void operator delete(void *block) noexcept
 {
+#ifdef ALIGNED
+	free(block);
+#else
 	auto *part = static_cast<free_part *>(block);
 
 	part->next = parts;
 	parts = part;
+#endif
 }
 
 static bool is_right(void *block)
@@ -139,12 +155,22 @@ __attribute__((noinline)) static void *try_it(size_t size)
 	return block;
 }
 
+#ifdef LIMITED
+static char nothing[16];
+#endif
+
 void *operator new(size_t size)
 {
 	void *block;
 
 	if (size > PTRDIFF_MAX)
 		abort();
+#ifdef LIMITED
+	if (size == 0)
+		return nothing;
+	if (size > 1u << 30)
+		return nullptr;
+#endif
 	while (!(block = try_it(size))) {
 		std::new_handler handler = std::get_new_handler();
 
@@ -157,6 +183,10 @@ void *operator new(size_t size)
 
 void operator delete(void *block) noexcept
 {
+#ifdef LIMITED
+	if (block == nothing)
+		return;
+#endif
 	free(block);
 }
 
@@ -200,6 +230,7 @@ void operator delete(void *block) noexcept
 }
 #endif
 
+#ifndef LIBRARY
 static int keep(int count)
 {
 	int wrong = 0;
@@ -228,3 +259,4 @@ int main()
 		target_say("%d are wrong\n", keep(count));
 	}
 }
+#endif

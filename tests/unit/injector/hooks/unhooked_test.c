@@ -215,8 +215,7 @@ UNIT_TEST(copies_and_pools_are_told_of)
 	hook_all(&entries);
 	strcpy(allocators.allocator[1].copy, "some_calloc.isra.0");
 	strcpy(allocators.allocator[1].free_copy, "some_free.part.0");
-	allocators.program = &program;
-	allocators.is_pool[1] = true;
+	allocators.pool[1] = &program;
 	unhooked_find(&allocators, &entries, &list);
 	CHECK_EQ(list.count, 3);
 	CHECK_EQ(list.unhooked[0].how, HI_UNHOOKED_COPY);
