@@ -91,21 +91,23 @@ int code_swap_in(const struct hi_control *control, struct remote *remote)
 }
 
 /*
- * Examines one page. file: NULL if it cannot be read any more: then only the words of the journal
- * are checked.
+ * Examines one page. known: how many of its bytes the file has. 0: it cannot be read any more. Then
+ * only the words of the journal are checked.
  */
 static enum code_state look_at(const struct hi_control *control, const uint8_t *now,
-			       const uint8_t *file, remote_addr at)
+			       const uint8_t *file, size_t known, remote_addr at)
 {
 	enum code_state state = CODE_ORIGINAL;
 	for (size_t i = 0; i < HI_PAGE_BYTES; i += WORD) {
 		uint64_t is, was, old_value, new_value;
 		memcpy(&is, now + i, WORD);
-		memcpy(&was, (file ? file : now) + i, WORD);
-		if (file && is == was)
+		was = is;
+		if (i < known)
+			memcpy(&was, file + i, known - i < WORD ? known - i : WORD);
+		if (known && is == was)
 			continue;
 		if (!journal_code_at(control, at + i, &old_value, &new_value)) {
-			if (file)
+			if (known)
 				return CODE_FOREIGN;
 		} else if (is == old_value) {
 			/* the new value may be the same: a jump that has the bytes of the code */
@@ -131,10 +133,11 @@ enum code_state code_swap_look(const struct hi_control *control, const struct me
 			const void *file = NULL;
 			if (!image || memory_read(memory, at, now, sizeof(now)))
 				return CODE_FOREIGN;
-			if (!image->memory_copy &&
-			    elf_segment_bytes(image->elf, at - image->bias, HI_PAGE_BYTES, &file))
-				file = NULL;
-			const enum code_state state = look_at(control, now, file, at);
+			const size_t known =
+				image->memory_copy
+					? 0
+					: elf_segment_page(image->elf, at - image->bias, &file);
+			const enum code_state state = look_at(control, now, file, known, at);
 			all = state > all ? state : all;
 		}
 	}

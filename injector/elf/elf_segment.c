@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "hi_wire.h"
+
 bool elf_segment_next(Elf *elf, uint32_t type, size_t *at, GElf_Phdr *out_segment)
 {
 	GElf_Phdr segment;
@@ -49,6 +51,46 @@ uint64_t elf_segment_room(Elf *elf, uint64_t address)
 		return 0;
 	room = load.p_filesz - (address - load.p_vaddr);
 	return room < ELF_SEGMENT_BYTES_MAX ? room : ELF_SEGMENT_BYTES_MAX;
+}
+
+/* The PT_LOAD whose contents lie in the page: the last one, which is mapped over the others. */
+static bool find_load_of_page(Elf *elf, uint64_t page, GElf_Phdr *out_load)
+{
+	GElf_Phdr load;
+	bool is_found = false;
+
+	for (size_t at = 0; elf_segment_next(elf, PT_LOAD, &at, &load);) {
+		if (load.p_vaddr / HI_PAGE_BYTES * HI_PAGE_BYTES > page ||
+		    (page >= load.p_vaddr && page - load.p_vaddr >= load.p_filesz))
+			continue;
+		*out_load = load;
+		is_found = true;
+	}
+	return is_found;
+}
+
+size_t elf_segment_page(Elf *elf, uint64_t page, const void **out_bytes)
+{
+	const Elf_Data *data;
+	GElf_Phdr load;
+
+	if (!find_load_of_page(elf, page, &load))
+		return 0;
+	const uint64_t offset = load.p_offset + (page - load.p_vaddr),
+		       room = load.p_vaddr + load.p_filesz - page;
+	size_t size = HI_PAGE_BYTES;
+
+	if (offset > INT64_MAX - HI_PAGE_BYTES)
+		return 0;
+	data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
+	if (!data && room < size) { /* the file ends in the page */
+		size = (size_t)room;
+		data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
+	}
+	if (!data || data->d_size != size)
+		return 0;
+	*out_bytes = data->d_buf;
+	return size;
 }
 
 int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **out_bytes)

@@ -37,5 +37,11 @@ uint64_t elf_segment_room(Elf *elf, uint64_t address);
  * all of them exist, or size is too large.
  */
 must_check int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **out_bytes);
+/*
+ * What the file has at the page that begins at this address. A page is mapped as a whole: it also
+ * holds what the file has before and after the segment. Returns how many bytes are known, at least
+ * those of the segment; 0: none.
+ */
+size_t elf_segment_page(Elf *elf, uint64_t page, const void **out_bytes);
 
 #endif

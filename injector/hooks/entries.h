@@ -19,7 +19,8 @@
  *
  * Not hooked here, but by their slots: a function whose first instruction cannot be moved; one
  * without a place for a relay; code in memory that differs from its file (a breakpoint, a uprobe,
- * another patch); code that is not privately mapped from its file. Nothing here writes.
+ * another patch, text relocations), anywhere in its page; code that the program may write to; code
+ * that is not privately mapped from its file. Nothing here writes.
  */
 #ifndef HI_ENTRIES_H
 #define HI_ENTRIES_H
@@ -34,8 +35,10 @@ enum entry_obstacle {
 	ENTRY_NO_OBSTACLE,
 	ENTRY_MAY_UNLOAD, /* its object may be unloaded */
 	ENTRY_NO_FILE,    /* its object's file cannot be read */
-	/* its code is not its file's: a breakpoint, a probe, another patch; or it is shared */
+	/* its page is not its file's: a breakpoint, a probe, another patch; or it is shared */
 	ENTRY_CHANGED,
+	/* the program may write to it, and what it writes while attached would be lost */
+	ENTRY_WRITABLE,
 	ENTRY_UNMOVABLE, /* its first instruction cannot be executed elsewhere */
 	/*
 	 * there is no place for a relay, or none from which the gate is in reach; or too much code

@@ -22,8 +22,10 @@
 #define GAP_MAX 64u
 /* distance around a relay's page, so that other mappings have room to grow */
 #define FAR_MARGIN (1ull << 20)
-/* the same above the heap, which grows upwards in one piece, where there is a choice */
-#define HEAP_MARGIN (1ull << 28)
+/* the same above the heap and below the main stack, each of which grows in one piece */
+#define GROWTH_MARGIN (1ull << 28)
+/* the same above a heap that its allocator cannot do without: all that a jump reaches */
+#define HEAP_REACH (1ull << 36)
 
 struct finder {
 	const struct elf_images *images;
@@ -46,6 +48,20 @@ static bool is_code_as_in_file(const struct finder *finder, const struct elf_ima
 	       mapping->device == image->device &&
 	       (!finder->memory ||
 		(memory_read(finder->memory, at, now, size) == 0 && memcmp(now, file, size) == 0));
+}
+
+/* Is the whole page as in the file? One that was written to is no longer the file's (code_swap.h).
+ */
+static bool is_page_as_in_file(const struct finder *finder, const struct elf_image *image,
+			       remote_addr at)
+{
+	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	uint8_t now[HI_PAGE_BYTES];
+	const void *file;
+	const size_t known = elf_segment_page(image->elf, page - image->bias, &file);
+
+	return known && (!finder->memory || (memory_read(finder->memory, page, now, known) == 0 &&
+					     memcmp(now, file, known) == 0));
 }
 
 /* ---- relays ---------------------------------------------------------------------------------- */
@@ -136,11 +152,17 @@ static bool is_ours(const struct mapping *mapping)
 }
 
 /* Does the mapping leave the page alone, and room around it? */
-static bool is_clear_of(const struct mapping *mapping, remote_addr page, uint64_t above_heap)
+static bool is_clear_of(const struct finder *finder, const struct mapping *mapping,
+			remote_addr page, uint64_t above_heap)
 {
-	const uint64_t above = strcmp(mapping->path, "[heap]") == 0 ? above_heap : FAR_MARGIN;
+	const bool is_heap = strcmp(mapping->path, "[heap]") == 0,
+		   is_stack = strcmp(mapping->path, "[stack]") == 0;
+	const uint64_t above = !is_heap                         ? FAR_MARGIN
+			       : finder->allocators->takes_heap ? HEAP_REACH
+								: above_heap,
+		       below = is_stack ? GROWTH_MARGIN : 2 * FAR_MARGIN;
 
-	return mapping->lo >= page + 2 * FAR_MARGIN || mapping->hi + above <= page;
+	return mapping->lo >= page + below || mapping->hi + above <= page;
 }
 
 /* Is the place in a page where nothing is mapped? Several relays may share the page. */
@@ -151,7 +173,7 @@ static bool is_free_place(const struct finder *finder, remote_addr at, uint64_t 
 	for (size_t i = 0; i < finder->maps->count; i++) {
 		const struct mapping *mapping = &finder->maps->mapping[i];
 
-		if (!is_clear_of(mapping, page, above_heap) &&
+		if (!is_clear_of(finder, mapping, page, above_heap) &&
 		    (finder->memory || !is_ours(mapping)))
 			return false;
 	}
@@ -188,7 +210,7 @@ static remote_addr far_place(const struct finder *finder, const struct entry *en
  */
 static remote_addr find_far_place(const struct finder *finder, struct entry *entry)
 {
-	static const uint64_t above_heap[] = {HEAP_MARGIN, FAR_MARGIN};
+	static const uint64_t above_heap[] = {GROWTH_MARGIN, FAR_MARGIN};
 	remote_addr at = 0;
 
 	for (size_t i = 0; i < 2; i++)
@@ -305,7 +327,11 @@ static enum entry_obstacle obstacle_at(const struct finder *finder, struct entry
 	if (image->memory_copy ||
 	    elf_segment_bytes(image->elf, at - image->bias, ARCH_ENTRY_MAX, &code) < 0)
 		return ENTRY_NO_FILE;
-	if (!is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX))
+	if (maps_find(finder->maps, at) && maps_find(finder->maps, at)->writable)
+		return ENTRY_WRITABLE;
+	if (!is_code_as_in_file(finder, image, at, code, ARCH_ENTRY_MAX) ||
+	    !is_page_as_in_file(finder, image, at) ||
+	    !is_page_as_in_file(finder, image, at + ARCH_ENTRY_MAX - 1))
 		return ENTRY_CHANGED;
 	memcpy(entry->code, code, sizeof(entry->code));
 	const size_t size = arch_entry_size(entry->code, at);

@@ -38,8 +38,10 @@ const char *hooked_obstacle_text(enum entry_obstacle obstacle)
 		[ENTRY_NO_OBSTACLE] = "its allocator's functions are left to slots",
 		[ENTRY_MAY_UNLOAD] = "its object may be unloaded",
 		[ENTRY_NO_FILE] = "its object's file cannot be read",
-		[ENTRY_CHANGED] =
-			"its code is not its file's: a breakpoint, a probe or another patch",
+		[ENTRY_CHANGED] = "its code is not its file's: a breakpoint, a probe, a relocation "
+				  "or another "
+				  "patch",
+		[ENTRY_WRITABLE] = "the program may write to its code",
 		[ENTRY_UNMOVABLE] = "its first instruction cannot be executed elsewhere",
 		[ENTRY_NO_PLACE] = "there is no place near it for a jump",
 		[ENTRY_REGISTERS] = "its callers may count on registers that it leaves alone"};

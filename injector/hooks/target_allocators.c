@@ -413,6 +413,35 @@ static void find_operators(struct search *search)
 	}
 }
 
+/* Is an allocator in it that takes memory by mmap where the heap cannot grow? */
+static bool has_frugal(const struct search *search, const struct elf_image *image)
+{
+	for (size_t i = 0; i < search->allocators.count; i++) {
+		const struct allocator *allocator = &search->allocators.allocator[i];
+
+		if (allocator->image == image && allocator->family != ALLOCATOR_UNKNOWN)
+			return true;
+	}
+	return false;
+}
+
+static bool takes_heap(const struct search *search)
+{
+	for (size_t i = 0; i < search->images->count; i++) {
+		const struct elf_image *image = &search->images->image[i];
+		remote_addr address;
+
+		if (!may_have_one(image) || has_frugal(search, image) ||
+		    !elf_image_symbol(image, "__libc_start_main", &address, NULL))
+			continue;
+		/* what a static program calls is not known */
+		if (search->images->r_debug ? imports(image, "sbrk") || imports(image, "brk")
+					    : image->is_main)
+			return true;
+	}
+	return false;
+}
+
 int allocators_find(const struct elf_images *images, const struct memory *memory,
 		    const struct hi_prefixes *asked, struct allocators *out_allocators)
 {
@@ -432,6 +461,7 @@ int allocators_find(const struct elf_images *images, const struct memory *memory
 		search.allocators.allocator[i].hides_functions =
 			hides_functions(&search.allocators.allocator[i]);
 	find_operators(&search);
+	search.allocators.takes_heap = takes_heap(&search);
 	if (!err)
 		*out_allocators = search.allocators;
 	return err;

@@ -38,6 +38,11 @@ struct allocators {
 	/* the objects of those that give parts of blocks of their own (pool_operators.h), or NULL
 	 */
 	const struct elf_image *pool[OPERATORS_NEW];
+	/*
+	 * An object that is no C library grows the heap (brk, sbrk), and it is not known to do with
+	 * other memory where the heap cannot grow.
+	 */
+	bool takes_heap;
 };
 
 static inline enum hi_function hook_function(unsigned hook)

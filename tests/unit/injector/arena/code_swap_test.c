@@ -3,6 +3,8 @@
 #include "code_swap.h"
 #include "arena.h"
 
+#include <sys/mman.h>
+
 #include "own_images.h"
 
 static enum code_state look(const struct own *own, remote_addr at, uint64_t old_value,
@@ -44,6 +46,27 @@ UNIT_TEST(a_word_that_a_jump_leaves_as_it_is_is_no_change)
 	CHECK_EQ(look(&own, at, ~word, word), CODE_CHANGED);
 	CHECK_EQ(look(&own, at, ~word, word + 1), CODE_FOREIGN);
 	image->memory_copy = copied;
+	own_close(&own);
+}
+
+/*
+ * The last page of the code is mapped as a whole, though the segment ends in it. What was written
+ * there, as by text relocations, would be dropped with what we write.
+ */
+UNIT_TEST(the_last_page_of_the_code_is_looked_at)
+{
+	struct own own = own_open();
+	const struct elf_image *image =
+		elf_images_find(&own.images, address_of((const void *)(uintptr_t)look));
+	uint8_t *const page = (uint8_t *)(uintptr_t)(image->text[0].hi - HI_PAGE_BYTES);
+	uint8_t *const last = page + HI_PAGE_BYTES - 1; /* beyond the end of the segment */
+
+	CHECK_EQ(look(&own, address_of(page), 0, 0), CODE_ORIGINAL);
+	CHECK_EQ(mprotect(page, HI_PAGE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	++*last;
+	CHECK_EQ(look(&own, address_of(page), 0, 0), CODE_FOREIGN);
+	--*last;
+	CHECK_EQ(look(&own, address_of(page), 0, 0), CODE_ORIGINAL);
 	own_close(&own);
 }
 
