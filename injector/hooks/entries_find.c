@@ -4,8 +4,8 @@
  *
  * A relay in the gap lies between the previous function and this one: in bytes that belong to no
  * entry of .eh_frame (or, in an object without that section, to no symbol) and consist only of
- * instructions that do nothing. They are there for alignment, after code that returns, jumps or
- * never continues, and no thread executes them.
+ * instructions that do nothing. They are there for alignment, after code whose last instruction
+ * returns, jumps or never continues, and no thread executes them.
  */
 #include "entries_find.h"
 
@@ -22,7 +22,10 @@
 #define GAP_MAX 64u
 /* distance around a relay's page, so that other mappings have room to grow */
 #define FAR_MARGIN (1ull << 20)
-/* the same above the heap and below the main stack, each of which grows in one piece */
+/*
+ * the same below the main stack and, where there is a choice, above the heap: each grows in one
+ * piece
+ */
 #define GROWTH_MARGIN (1ull << 28)
 /* the same above a heap that its allocator cannot do without: all that a jump reaches */
 #define HEAP_REACH (1ull << 36)
@@ -66,20 +69,23 @@ static bool is_page_as_in_file(const struct finder *finder, const struct elf_ima
 
 /* ---- relays ---------------------------------------------------------------------------------- */
 
-/* End of the previous function, as an address in the file; 0: not within GAP_MAX. */
-static uint64_t end_of_previous(const struct eh_frame *frame, uint64_t at)
+/* The previous function, as addresses in the file. */
+struct previous {
+	uint64_t at; /* of the function */
+	uint64_t start, end;
+};
+
+static struct previous previous_by_frame(const struct eh_frame *frame, uint64_t at)
 {
-	uint64_t end = 0;
+	struct previous previous = {.at = at};
 
 	for (size_t i = 0; i < frame->fde_count && frame->fde[i].lo < at; i++)
-		end = frame->fde[i].hi > end ? frame->fde[i].hi : end;
-	return end <= at && at - end <= GAP_MAX ? end : 0;
+		if (frame->fde[i].hi > previous.end) {
+			previous.start = frame->fde[i].lo;
+			previous.end = frame->fde[i].hi;
+		}
+	return previous;
 }
-
-struct previous {
-	remote_addr at; /* of the function */
-	remote_addr start, end;
-};
 
 static void note_previous(void *context, const struct elf_function *function)
 {
@@ -97,14 +103,44 @@ static void note_previous(void *context, const struct elf_function *function)
 }
 
 /* The same by the symbols of an object without .eh_frame (musl). */
-static uint64_t end_of_previous_symbol(const struct elf_image *image, remote_addr at)
+static struct previous previous_by_symbols(const struct elf_image *image, remote_addr at)
 {
 	struct previous previous = {.at = at};
 	size_t room = ELF_SYMBOLS_BYTES_MAX;
 
 	elf_symbols_visit(image, &room, note_previous, &previous);
-	return previous.start && previous.end <= at && at - previous.end <= GAP_MAX
-		       ? previous.end - image->bias
+	return (struct previous){at - image->bias, previous.start - image->bias,
+				 previous.end - image->bias};
+}
+
+/* May a thread come from its last instruction to what follows? Calls there never return. */
+static bool falls_through(const struct elf_image *image, const struct previous *previous)
+{
+	const size_t size = (size_t)(previous->end - previous->start);
+	struct arch_instruction instruction = {.flow = ARCH_FLOW_NEXT};
+	const void *code;
+
+	if (elf_segment_bytes(image->elf, previous->start, size, &code) < 0)
+		return true;
+	for (size_t at = 0; at < size; at += instruction.size)
+		if (!arch_decode((const uint8_t *)code + at, size - at, previous->start + at,
+				 &instruction))
+			return true;
+	return instruction.flow == ARCH_FLOW_NEXT || instruction.flow == ARCH_FLOW_BRANCH;
+}
+
+/* How many bytes lie between the previous function and this one; 0: too many, or code. */
+static size_t gap_before(const struct elf_image *image, const struct eh_frame *frame,
+			 remote_addr at)
+{
+	const struct previous previous = frame->fde_count
+						 ? previous_by_frame(frame, at - image->bias)
+						 : previous_by_symbols(image, at);
+
+	return previous.start < previous.end && previous.end <= previous.at &&
+			       previous.at - previous.end <= GAP_MAX &&
+			       !falls_through(image, &previous)
+		       ? (size_t)(previous.at - previous.end)
 		       : 0;
 }
 
@@ -131,15 +167,13 @@ static size_t find_room(const uint8_t *code, size_t size)
 static remote_addr find_gap(const struct finder *finder, const struct elf_image *image,
 			    const struct eh_frame *frame, const struct entry *entry)
 {
-	const uint64_t at = entry->at - image->bias,
-		       end = frame->fde_count ? end_of_previous(frame, at)
-					      : end_of_previous_symbol(image, entry->at);
-	const size_t size = end ? (size_t)(at - end) : 0;
+	const size_t size =
+		entry->size < ARCH_SHORT_JUMP_BYTES ? 0 : gap_before(image, frame, entry->at);
 	const void *code;
 	size_t room;
 
-	if (entry->size < ARCH_SHORT_JUMP_BYTES || !size ||
-	    elf_segment_bytes(image->elf, end, size, &code) < 0 ||
+	if (!size ||
+	    elf_segment_bytes(image->elf, entry->at - size - image->bias, size, &code) < 0 ||
 	    !is_code_as_in_file(finder, image, entry->at - size, code, size))
 		return 0;
 	room = find_room(code, size);
@@ -152,14 +186,11 @@ static bool is_ours(const struct mapping *mapping)
 }
 
 /* Does the mapping leave the page alone, and room around it? */
-static bool is_clear_of(const struct finder *finder, const struct mapping *mapping,
-			remote_addr page, uint64_t above_heap)
+static bool is_clear_of(const struct mapping *mapping, remote_addr page, uint64_t above_heap)
 {
 	const bool is_heap = strcmp(mapping->path, "[heap]") == 0,
 		   is_stack = strcmp(mapping->path, "[stack]") == 0;
-	const uint64_t above = !is_heap                         ? FAR_MARGIN
-			       : finder->allocators->takes_heap ? HEAP_REACH
-								: above_heap,
+	const uint64_t above = is_heap ? above_heap : FAR_MARGIN,
 		       below = is_stack ? GROWTH_MARGIN : 2 * FAR_MARGIN;
 
 	return mapping->lo >= page + below || mapping->hi + above <= page;
@@ -173,7 +204,7 @@ static bool is_free_place(const struct finder *finder, remote_addr at, uint64_t 
 	for (size_t i = 0; i < finder->maps->count; i++) {
 		const struct mapping *mapping = &finder->maps->mapping[i];
 
-		if (!is_clear_of(finder, mapping, page, above_heap) &&
+		if (!is_clear_of(mapping, page, above_heap) &&
 		    (finder->memory || !is_ours(mapping)))
 			return false;
 	}
@@ -210,7 +241,9 @@ static remote_addr far_place(const struct finder *finder, const struct entry *en
  */
 static remote_addr find_far_place(const struct finder *finder, struct entry *entry)
 {
-	static const uint64_t above_heap[] = {GROWTH_MARGIN, FAR_MARGIN};
+	const bool takes_heap = finder->allocators->takes_heap;
+	const uint64_t above_heap[] = {takes_heap ? HEAP_REACH : GROWTH_MARGIN,
+				       takes_heap ? HEAP_REACH : FAR_MARGIN};
 	remote_addr at = 0;
 
 	for (size_t i = 0; i < 2; i++)
