@@ -238,7 +238,7 @@ int code_sums_open(const struct profile *profile, const struct functions *functi
 		   const struct code_wish *wish, struct code_sums *out_sums)
 {
 	struct summing summing = {.profile = profile, .functions = functions, .wish = wish};
-	int err = collect_sites(&summing, !has_own_code(&summing));
+	int err = collect_sites(&summing, wish->with_inlined || !has_own_code(&summing));
 
 	if (!err)
 		err = find_blocks(&summing);
@@ -263,4 +263,32 @@ void code_sums_close(struct code_sums *sums)
 	free(sums->site);
 	free(sums->site_of);
 	*sums = (struct code_sums){0};
+}
+
+/* The first site of a block at or after an address. */
+static size_t site_from(const struct code_sums *sums, const struct code_block *block,
+			uint64_t address)
+{
+	size_t low = block->first_site, high = block->site_end;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		if (sums->site[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void code_sums_at(const struct code_sums *sums, const struct code_block *block, uint64_t address,
+		  uint32_t size, struct estimate *out_flat, struct estimate *out_cum)
+{
+	*out_flat = *out_cum = (struct estimate){0};
+	for (size_t i = site_from(sums, block, address); i < block->site_end; i++) {
+		if (sums->site[i].address - address >= size)
+			break;
+		estimate_add(out_flat, &sums->site[i].flat);
+		estimate_add(out_cum, &sums->site[i].cum);
+	}
 }

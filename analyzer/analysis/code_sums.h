@@ -44,6 +44,7 @@ struct code_wish {
 	const bool *function; /* by function: true = its code is wanted */
 	const char *binary;   /* as in symbols.h */
 	enum sample_type type;
+	bool with_inlined; /* also code that a wanted function is inlined into */
 };
 /*
  * Returns 0 or -ENOMEM. If no wanted function has code of its own because all are inlined, the
@@ -52,5 +53,8 @@ struct code_wish {
 int code_sums_open(const struct profile *profile, const struct functions *functions,
 		   const struct code_wish *wish, struct code_sums *out_sums);
 void code_sums_close(struct code_sums *sums);
+/* Adds up the sites of a block in an instruction of `size` bytes. */
+void code_sums_at(const struct code_sums *sums, const struct code_block *block, uint64_t address,
+		  uint32_t size, struct estimate *out_flat, struct estimate *out_cum);
 
 #endif

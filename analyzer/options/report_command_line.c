@@ -81,7 +81,8 @@ static void list_endings(char *text, size_t size)
 
 	*text = '\0';
 	for (const struct renderer *renderer = renderers; renderer->name; renderer++) {
-		if (renderer->ending && renderer->render != render_symbolize && used < size)
+		if (renderer->ending && renderer->render != render_symbolize &&
+		    renderer->render != render_weblist && used < size)
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
 						 renderer->ending);
 	}

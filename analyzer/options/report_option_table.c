@@ -90,7 +90,6 @@ static const struct {
 } only_in_pprof[] = {
 	{"http", "--html -o FILE.html"},
 	{"web", "--svg -o FILE.svg, or web in the shell"},
-	{"weblist", "--list RE, or --html -o FILE.html"},
 	{"gif", "--png -o FILE.png"},
 	{"ps", "--pdf -o FILE.pdf"},
 };

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "demangle.h"
 #include "dwarf_names.h"
 #include "dwarf_scopes.h"
 #include "dwarf_source.h"
@@ -216,6 +217,16 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
 		return -ENOENT;
 	*out_count = count ? count : 1;
 	return 0;
+}
+
+/* In C++ both kinds of name may have to be shortened: a source name has template arguments too. */
+char *dwarf_call_name(const struct dwarf_call *call, bool full)
+{
+	char *name = demangle(call->name, full);
+
+	if (name && call->is_cxx && !call->is_linkage_name && !full)
+		demangle_shorten(name);
+	return name;
 }
 
 char *dwarf_call_path(const struct dwarf_call *call)

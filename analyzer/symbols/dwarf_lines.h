@@ -60,6 +60,11 @@ int dwarf_lines_find(struct dwarf_lines *lines, uint64_t address,
  * caller frees it. NULL = out of memory.
  */
 char *dwarf_call_path(const struct dwarf_call *call);
+/*
+ * The call's name as views show it, demangled; full: with parameters and template arguments.
+ * call->name must be known. The caller frees it. NULL = out of memory.
+ */
+char *dwarf_call_name(const struct dwarf_call *call, bool full);
 /* What is missing so far. Lives until close. */
 const struct dwarf_lacks *dwarf_lines_lacks(const struct dwarf_lines *lines);
 

@@ -60,20 +60,10 @@ static char *printable_path(const struct dwarf_call *call)
 	return path;
 }
 
-/* In C++ both kinds of name may have to be shortened: a source name has template arguments too. */
-static char *readable_name(const struct dwarf_call *call, bool full_names)
-{
-	char *name = demangle(call->name, full_names);
-
-	if (name && call->is_cxx && !call->is_linkage_name && !full_names)
-		demangle_shorten(name);
-	return name;
-}
-
 static int fill_line(const struct dwarf_call *call, bool full_names, struct profile_line *line)
 {
 	line->line = call->line;
-	if (call->name && (!(line->function = readable_name(call, full_names)) ||
+	if (call->name && (!(line->function = dwarf_call_name(call, full_names)) ||
 			   !(line->system_name = printable_copy(call->name))))
 		return -ENOMEM;
 	if (call->file && !(line->file = printable_path(call)))

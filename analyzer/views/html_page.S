@@ -63,4 +63,8 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/graph_svg.js"
 	embedded graph_script
 
+	embed weblist
+	.incbin "analyzer/views/html/weblist.html"
+	embedded weblist
+
 	.section .note.GNU-stack, "", @progbits

@@ -15,5 +15,6 @@ extern const char hi_html_script[], hi_html_script_end[];
 extern const char hi_html_svg_style[], hi_html_svg_style_end[];
 extern const char hi_html_svg_script[], hi_html_svg_script_end[];
 extern const char hi_html_graph_script[], hi_html_graph_script_end[];
+extern const char hi_html_weblist[], hi_html_weblist_end[]; /* a page; @BODY@ is to be replaced */
 
 #endif

@@ -141,3 +141,13 @@ void html_write_json(const char *json, FILE *out)
 			fputc(*json, out);
 	}
 }
+
+void html_write_markup(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (strchr("<>&\"'", *text))
+			fprintf(out, "&#%d;", *text);
+		else
+			fputc(*text, out);
+	}
+}

@@ -23,6 +23,8 @@ void html_write_printable(const char *key, const char *text, FILE *out);
 void html_write_number(const char *key, double value, FILE *out);
 /* An array of the lines that are not empty. NULL = none. */
 void html_write_lines(const char *text, FILE *out);
+/* Text of an element or of an attribute in quotes: what has a meaning in HTML is escaped. */
+void html_write_markup(const char *text, FILE *out);
 /* JSON of another writer, with '<', '>' and '&', which only strings have, escaped. */
 void html_write_json(const char *json, FILE *out);
 

@@ -73,5 +73,8 @@ const struct renderer renderers[] = {
 	 false},
 	{"disasm", 0, "REGEX", NULL, "machine code of matching functions, by instruction",
 	 render_disasm, false},
+	{"weblist", 0, "REGEX", ".html",
+	 "source of matching functions as a page, whose lines unfold into their instructions",
+	 render_weblist, false},
 	{NULL, 0, NULL, NULL, NULL, NULL, false},
 };

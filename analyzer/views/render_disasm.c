@@ -16,14 +16,13 @@
 #include <string.h>
 
 #include "callgraph.h"
+#include "code_text.h"
 #include "code_sums.h"
 #include "demangle.h"
-#include "disassembler.h"
 #include "hi_path.h"
 #include "printable.h"
 #include "render_annotated.h"
 #include "render_header.h"
-#include "vdso.h"
 
 #define PLACE_MAX 600u
 #define FUNCTION_BYTES_MAX (8u << 20) /* a longer function is cut here */
@@ -33,8 +32,7 @@ struct disassembly {
 	const struct render_options *options;
 	struct callgraph graph;
 	struct code_sums sums;
-	struct disassembler *disassembler; /* for code of `machine` */
-	uint16_t machine;
+	struct code_machine machine;
 	struct source_text text; /* of the file of the last line */
 	char *file;              /* with its directory */
 	char *name;              /* its last part, safe to print */
@@ -92,58 +90,19 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 	return 0;
 }
 
-/* Prints where a call or jump goes: "function+0x10". */
-static void print_target(const struct disassembly *disassembly, const struct code_block *block,
-			 uint64_t target)
-{
-	uint64_t begin, end;
-	const char *symbol =
-		target ? module_names_extent(&block->code->names, target, &begin, &end) : NULL;
-	char *name = symbol ? demangle(symbol, false) : NULL;
-
-	if (!name)
-		return;
-	fprintf(disassembly->out, "  <%s", name);
-	if (target != begin)
-		fprintf(disassembly->out, "+0x%" PRIx64, target - begin);
-	fputs(">", disassembly->out);
-	free(name);
-}
-
-/* The first site of a block at or after an address. */
-static size_t site_from(const struct disassembly *disassembly, const struct code_block *block,
-			uint64_t address)
-{
-	size_t low = block->first_site, high = block->site_end;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		if (disassembly->sums.site[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static int print_instruction(struct disassembly *disassembly, const struct code_block *block,
 			     const struct instruction *instruction)
 {
-	const struct code_site *site = disassembly->sums.site;
-	struct estimate flat = {0}, cum = {0};
+	struct estimate flat, cum;
 	const int err = print_place(disassembly, block, instruction->address);
+	char *target = code_text_target(block->code, instruction->target);
 
-	for (size_t i = site_from(disassembly, block, instruction->address); i < block->site_end;
-	     i++) {
-		if (site[i].address - instruction->address >= instruction->size)
-			break;
-		estimate_add(&flat, &site[i].flat);
-		estimate_add(&cum, &site[i].cum);
-	}
+	code_sums_at(&disassembly->sums, block, instruction->address, instruction->size, &flat,
+		     &cum);
 	annotated_figures(&flat, &cum, disassembly->options->type, disassembly->out);
-	fprintf(disassembly->out, " %10" PRIx64 ": %s", instruction->address, instruction->text);
-	print_target(disassembly, block, instruction->target);
-	putc('\n', disassembly->out);
+	fprintf(disassembly->out, " %10" PRIx64 ": %s%s%s\n", instruction->address,
+		instruction->text, target ? "  " : "", target ? target : "");
+	free(target);
 	return err;
 }
 
@@ -168,7 +127,7 @@ static void find_instructions(const struct disassembly *disassembly, struct extr
 
 	for (size_t at = 0; at < extract->code.size; at += instruction.size) {
 		const struct disassembler_code rest = rest_of(extract, at);
-		disassembler_first(disassembly->disassembler, &rest, &instruction);
+		disassembler_first(disassembly->machine.disassembler, &rest, &instruction);
 		extract->begins[at] = 1;
 	}
 }
@@ -204,7 +163,7 @@ static int print_extract(struct disassembly *disassembly, const struct code_bloc
 			fprintf(disassembly->out, "%10s %10s %10s\n", "", "", "...");
 		is_gap = false;
 		const struct disassembler_code rest = rest_of(extract, at);
-		disassembler_first(disassembly->disassembler, &rest, &instruction);
+		disassembler_first(disassembly->machine.disassembler, &rest, &instruction);
 		err = print_instruction(disassembly, block, &instruction);
 	}
 	return err;
@@ -232,12 +191,7 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 		wanted < FUNCTION_BYTES_MAX ? wanted : FUNCTION_BYTES_MAX, &extract.code.size);
 	extract.begins = extract.code.bytes ? calloc(extract.code.size + 1, 1) : NULL;
 	if (!extract.code.bytes) {
-		if (machine_code_is_there(block->code))
-			fprintf(disassembly->out, "no code: the file has none at 0x%" PRIx64 "\n",
-				block->begin);
-		else
-			fprintf(disassembly->out, "no code: the debug file is there, and not what "
-						  "was run; --binary names the program's\n");
+		code_text_no_bytes(block, disassembly->out);
 		print_addresses(disassembly, block);
 		return 0;
 	}
@@ -254,58 +208,6 @@ static int print_code(struct disassembly *disassembly, const struct code_block *
 		fprintf(disassembly->out, "shown up to 0x%" PRIx64 " of 0x%" PRIx64 "\n",
 			block->begin + extract.code.size, block->end);
 	free(extract.begins);
-	return err;
-}
-
-/* Prints why there is no code to show. */
-static void explain(const struct disassembly *disassembly, const struct profile_module *module,
-		    const struct code_block *block)
-{
-	char build_id[2 * PROFILE_BUILD_ID_MAX + 1] = "", path[PLACE_MAX];
-
-	if (module && module->path && strcmp(module->path, VDSO_PATH) == 0 && !block->code) {
-		fprintf(disassembly->out,
-			"no code: it is the vdso of another kernel than the one that runs here\n");
-		return;
-	}
-	if (!module || !module->path || module->path[0] != '/') {
-		fprintf(disassembly->out,
-			"no code: it was generated at run time, or where it was is not known\n");
-		return;
-	}
-	snprintf(path, sizeof(path), "%s", module->path);
-	printable(path);
-	for (size_t i = 0; i < module->build_id_size && i < PROFILE_BUILD_ID_MAX; i++)
-		sprintf(build_id + 2 * i, "%02x", module->build_id[i]);
-	if (block->code)
-		fprintf(disassembly->out, "no code: %s has no function here in its symbol table\n",
-			path);
-	else if (*build_id)
-		fprintf(disassembly->out,
-			"no code: no file with build-id %s, neither %s nor by that id; --binary "
-			"names the program's\n",
-			build_id, path);
-	else
-		fprintf(disassembly->out,
-			"no code: %s is not there, or is another file than when it ran; --binary "
-			"names the program's\n",
-			path);
-}
-
-/* Opens a disassembler for this code's machine, unless it is already open. */
-static int change_machine(struct disassembly *disassembly, const struct machine_code *code)
-{
-	if (disassembly->disassembler && disassembly->machine == code->machine)
-		return 0;
-	disassembler_close(disassembly->disassembler);
-	disassembly->disassembler = NULL;
-	disassembly->machine = code->machine;
-	const int err = disassembler_open(code->machine, &disassembly->disassembler);
-	if (err == -ENOENT)
-		return render_fail(err,
-				   "--disasm needs capstone (%s); on Debian and Ubuntu: apt "
-				   "install libcapstone4",
-				   disassembler_library());
 	return err;
 }
 
@@ -332,15 +234,13 @@ static int print_block(struct disassembly *disassembly, const struct code_block 
 		       disassembly->out);
 	free(name);
 	if (block->symbol)
-		err = change_machine(disassembly, block->code);
+		err = code_text_machine(&disassembly->machine, block->code, "disasm");
 	if (err == -ENOTSUP)
-		fprintf(disassembly->out,
-			"no code: it is for a CPU that is not known here (e_machine %u)\n",
-			block->code->machine);
+		code_text_no_cpu(block->code, disassembly->out);
 	else if (block->symbol && !err)
 		return print_code(disassembly, block);
 	else if (!block->symbol)
-		explain(disassembly, module, block);
+		code_text_missing(module, block, disassembly->out);
 	print_addresses(disassembly, block);
 	return err == -ENOTSUP ? 0 : err;
 }
@@ -402,7 +302,7 @@ int render_disasm(const struct profile *profile, const struct render_options *op
 	if (!err)
 		err = print_blocks(&disassembly);
 	code_sums_close(&disassembly.sums);
-	disassembler_close(disassembly.disassembler);
+	disassembler_close(disassembly.machine.disassembler);
 	source_text_close(&disassembly.text);
 	free(disassembly.file);
 	free(disassembly.name);

@@ -20,6 +20,7 @@ int render_sizes(const struct profile *profile, const struct render_options *opt
 int render_svg(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_list(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out);
+int render_weblist(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_collapsed(const struct profile *profile, const struct render_options *options,
 		     FILE *out);
 int render_pdf(const struct profile *profile, const struct render_options *options, FILE *out);

@@ -174,3 +174,44 @@ UNIT_TEST(nothing_to_show)
 }
 
 UNIT_MAIN()
+
+/* Names are hostile: what they hold is text on the page, never markup. */
+UNIT_TEST(weblist_escapes_what_it_shows)
+{
+	struct profile profile = sample_open();
+	char *text;
+
+	sample_stack(&profile, "main;serve;\"x\">'&y\x01", 3, 1024);
+	free(profile.frame[0].line[0].file);
+	profile.frame[0].line[0].file = strdup("</p><script>alert(1)</script>");
+	text = view(render_weblist, &profile,
+		    &(struct render_options){.type = INUSE_SPACE, .argument = "."}, 0);
+	check_has(text, "<h2>&#34;x&#34;&#62;&#39;&#38;y?</h2>");
+	check_has(text, "&#60;/p&#62;&#60;script&#62;alert(1)");
+	check_has(text, "<p>         .        3kB (flat, cum) 100% of Total</p>");
+	CHECK_EQ(count_of(text, "<script>"), 1);
+	CHECK_EQ(count_of(text, "<h2>"), 3);
+	check_has(text, "</html>");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(weblist_says_what_it_has_not)
+{
+	struct profile profile = small_profile();
+	char *text = view(
+		render_weblist, &profile,
+		&(struct render_options){.type = INUSE_SPACE, .argument = "^(serve|store)$"}, 0);
+
+	check_has(text, "<li>no code: it was generated at run time");
+	CHECK_EQ(count_of(text, "<li>"), 1);
+	check_has(text, "<p>no source: looked for src/file.c");
+	check_has(text, "<div class=\"has\">         .        3kB     11:</div>");
+	CHECK_EQ(count_of(text, "<details>"), 0);
+	free(text);
+	free(view(render_weblist, &profile,
+		  &(struct render_options){.type = INUSE_SPACE, .argument = "none_such"}, -ESRCH));
+	free(view(render_weblist, &profile,
+		  &(struct render_options){.type = INUSE_SPACE, .argument = "["}, -EINVAL));
+	profile_close(&profile);
+}
