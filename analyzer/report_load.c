@@ -48,6 +48,7 @@ int report_filter(const struct report_options *options, struct profile *profile)
 	unsigned int unmatched;
 	int err = percent_base_set(profile, options->filter.percent_base);
 
+	profile->meta.is_mean = options->mean;
 	if (!err && filter_is_idle(&options->filter))
 		return 0;
 	if (!err)
@@ -59,6 +60,7 @@ int report_filter(const struct report_options *options, struct profile *profile)
 		return err;
 	}
 	complain_of_unmatched(options, unmatched);
+	filtered.meta.is_mean = options->mean;
 	profile_close(profile);
 	*profile = filtered;
 	return 0;

@@ -16,6 +16,7 @@ struct builder {
 	const struct user_frames *fold; /* NULL = count all calls */
 	const bool *keep;
 	uint32_t round;       /* one per row, from 1 */
+	double divisor;       /* of the row; 0 = means are not wanted */
 	uint32_t *node_round; /* round in which a node was counted last */
 	uint32_t *edge_round;
 	double *call_weight; /* by functions.call[], to find each function's most expensive call */
@@ -64,14 +65,17 @@ static int count_edge(struct builder *builder, uint32_t caller, const struct fun
 	edge->is_inline &= call->is_inline;
 	edge->is_residual &= is_residual;
 	estimate_add(&edge->weight, weight);
+	edge->divisor += builder->divisor;
 	builder->edge_round[index] = builder->round;
 	return 0;
 }
 
 static void count_node(struct builder *builder, uint32_t function, const struct estimate *weight)
 {
-	if (builder->node_round[function] != builder->round)
-		estimate_add(&builder->graph.node[function].cum, weight);
+	if (builder->node_round[function] == builder->round)
+		return;
+	estimate_add(&builder->graph.node[function].cum, weight);
+	builder->graph.node[function].cum_divisor += builder->divisor;
 	builder->node_round[function] = builder->round;
 }
 
@@ -106,21 +110,27 @@ static int count_stack(struct builder *builder, uint32_t stack, const struct est
 		has_caller = true;
 		is_residual = false;
 	}
-	if (has_caller && !is_residual)
+	if (has_caller && !is_residual) {
 		estimate_add(&builder->graph.node[caller].flat, weight);
+		builder->graph.node[caller].flat_divisor += builder->divisor;
+	}
 	return 0;
 }
 
 static int count_rows(struct builder *builder, enum sample_type type)
 {
 	const struct profile *profile = builder->profile;
+	const enum sample_type first = estimate_first_type(profile);
 
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct estimate weight = estimate_of(profile, &profile->row[i], type);
-		if (weight.value == 0)
+		if (profile->meta.is_mean)
+			builder->divisor = estimate_of(profile, &profile->row[i], first).value;
+		if (weight.value == 0 && builder->divisor == 0)
 			continue;
 		builder->round++;
 		estimate_add(&builder->graph.total, &weight);
+		builder->graph.divisor += builder->divisor;
 		if (count_stack(builder, profile->row[i].key.stack, &weight))
 			return -ENOMEM;
 	}
@@ -130,6 +140,33 @@ static int count_rows(struct builder *builder, enum sample_type type)
 bool callgraph_has(const struct callgraph_node *node)
 {
 	return llround(node->flat.value) != 0 || llround(node->cum.value) != 0;
+}
+
+double callgraph_flat(const struct callgraph_node *node)
+{
+	return estimate_mean(node->flat.value, node->flat_divisor);
+}
+
+double callgraph_cum(const struct callgraph_node *node)
+{
+	return estimate_mean(node->cum.value, node->cum_divisor);
+}
+
+double callgraph_weight(const struct callgraph_edge *edge)
+{
+	return estimate_mean(edge->weight.value, edge->divisor);
+}
+
+double callgraph_percent_base(const struct profile *profile, enum sample_type type, double sum,
+			      double divisor)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const bool is_known = meta->percent_base[type] != 0;
+
+	return estimate_mean(is_known ? meta->percent_base[type] : sum,
+			     !meta->is_mean ? 0
+			     : is_known     ? meta->percent_divisor
+					    : divisor);
 }
 
 int callgraph_note_inlining(struct callgraph *graph)
@@ -193,9 +230,8 @@ static int build(struct builder *builder, enum sample_type type)
 		graph->node[i].name = graph->functions.name[i];
 	if (!err)
 		err = count_rows(builder, type);
-	graph->percent_base = profile->meta.percent_base[type] != 0
-				      ? profile->meta.percent_base[type]
-				      : graph->total.value;
+	graph->percent_base =
+		callgraph_percent_base(profile, type, graph->total.value, graph->divisor);
 	if (!err)
 		err = callgraph_note_inlining(graph);
 	if (!err)

@@ -36,10 +36,12 @@ struct callgraph_node {
 	uint32_t line;                    /* 0 = unknown */
 	enum callgraph_inlining inlining; /* into its callers */
 	struct estimate flat, cum;        /* both zero: not kept, or on no stack that counts */
+	double flat_divisor, cum_divisor; /* what means are divided by; 0 = none are shown */
 };
 struct callgraph_edge {
 	uint32_t caller, callee; /* node indices; never the same */
 	struct estimate weight;
+	double divisor; /* likewise */
 	/* the callee is always inlined, even if the function that it is inlined into is not kept */
 	bool is_inline;
 	bool is_residual; /* always with skipped functions in between */
@@ -50,7 +52,8 @@ struct callgraph {
 	struct callgraph_edge *edge;
 	size_t edge_count;
 	struct estimate total;                /* of all rows, kept or not */
-	double percent_base;                  /* the weight that is 100 % */
+	double divisor;                       /* likewise */
+	double percent_base;                  /* the weight that is 100 %, or the mean */
 	enum profile_granularity granularity; /* what the nodes are, as in the profile */
 	/* as in the profile: the number of samples whose usable size is known */
 	uint64_t slack_samples;
@@ -72,6 +75,13 @@ void callgraph_close(struct callgraph *graph);
  * cancel out to zero.
  */
 bool callgraph_has(const struct callgraph_node *node);
+/* What a view shows: the weight, or the mean. What is light, and the order, go by the weight. */
+double callgraph_flat(const struct callgraph_node *node);
+double callgraph_cum(const struct callgraph_node *node);
+double callgraph_weight(const struct callgraph_edge *edge);
+/* What is 100 % in the profile, whose rows have this sum and divisor. */
+double callgraph_percent_base(const struct profile *profile, enum sample_type type, double sum,
+			      double divisor);
 /*
  * Sets each node's `inlining` from the edges of the graph. The caller must call it again after it
  * has removed edges. Returns 0 or -ENOMEM.

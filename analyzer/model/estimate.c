@@ -168,6 +168,16 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	return estimate;
 }
 
+enum sample_type estimate_first_type(const struct profile *profile)
+{
+	return profile->meta.missing & PROFILE_MISSING_ALLOC ? INUSE_OBJECTS : ALLOC_OBJECTS;
+}
+
+double estimate_mean(double value, double divisor)
+{
+	return round(divisor) == 0 ? value : trunc(round(value) / round(divisor));
+}
+
 static double share_of(const struct profile_row *row, const struct part *part,
 		       enum sample_type type)
 {

@@ -55,6 +55,10 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
  */
 struct estimate estimate_part(const struct profile *profile, const struct profile_row *row,
 			      const struct part *part, enum sample_type type);
+/* The type that means are of, which pprof has first: objects. */
+enum sample_type estimate_first_type(const struct profile *profile);
+/* value / divisor in whole numbers, as pprof's mean; a divisor of 0 divides nothing. */
+double estimate_mean(double value, double divisor);
 /*
  * The sum of all rows. The allocations that were passed over may belong to any row, so a profile of
  * which a filter has left a part keeps all of `passed`.

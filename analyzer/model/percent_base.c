@@ -152,6 +152,7 @@ static int set_to_changes(struct profile *profile, const struct profile *before,
 int percent_base_set_relative(struct profile *left, enum percent_base_of of,
 			      const struct profile *before, const uint32_t *origin)
 {
+	const enum sample_type first = estimate_first_type(left);
 	double base[SAMPLE_TYPE_COUNT];
 	bool has_base = false;
 
@@ -164,6 +165,7 @@ int percent_base_set_relative(struct profile *left, enum percent_base_of of,
 		has_base |= total.base > 0;
 		left->meta.percent_base[type] = total.value;
 	}
+	left->meta.percent_divisor = left->meta.percent_base[first];
 	if (!has_base)
 		return 0;
 	memset(left->meta.percent_base, 0, sizeof(left->meta.percent_base));
@@ -172,6 +174,8 @@ int percent_base_set_relative(struct profile *left, enum percent_base_of of,
 	for (int type = 0; type < SAMPLE_TYPE_COUNT && of == PERCENT_BASE_BASE; type++)
 		left->meta.percent_base[type] =
 			base[type] > 0 ? base[type] : left->meta.percent_base[type];
+	if (of == PERCENT_BASE_BASE && base[first] > 0)
+		left->meta.percent_divisor = base[first];
 	return 0;
 }
 

@@ -223,6 +223,8 @@ struct profile_meta {
 	char *maps; /* text of /proc/PID/maps at the end */
 	enum profile_granularity granularity;
 	double percent_base[PROFILE_VALUES]; /* what percentages are of; 0 = the sum of the rows */
+	bool is_mean;           /* views show means of the first type that the file has */
+	double percent_divisor; /* of means: the first type, of what percentages are of; likewise */
 	char *comments; /* of another tool's profile of pprof, in whole lines; NULL = none */
 	/* the type that the file asks for, as a number after 1; 0 = it does not say */
 	uint32_t default_type;

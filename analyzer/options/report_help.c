@@ -137,6 +137,8 @@ static const char help_tail[] =
 	"      --drop-negative    leave out rows that are below zero in a comparison\n"
 	"      --unit UNIT        sizes in bytes, kb, mb, gb, tb; auto: each in its own (default); "
 	"minimum: rows in that of the smallest\n"
+	"      --mean             text, tree, peek, traces, topproto, graph: a mean per object "
+	"allocated, by what is counted\n"
 	"      --divide-by N      figures of views by function, divided by N; percentages stay\n"
 	"      --show-bytes       --unit bytes\n"
 	"\n"

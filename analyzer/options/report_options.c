@@ -310,6 +310,9 @@ static bool set_switch(struct report_options *options, int code, bool is_on)
 	case OPTION_NORMALIZE:
 		options->normalize = is_on;
 		return true;
+	case OPTION_MEAN:
+		options->mean = is_on;
+		return true;
 	case OPTION_DROP_NEGATIVE:
 		options->render.drop_negative = is_on;
 		return true;

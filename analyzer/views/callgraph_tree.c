@@ -112,6 +112,17 @@ static int fill(const struct calltree *tree, enum sample_type type, const bool *
 	return 0;
 }
 
+/* Sets what means are divided by. */
+static void divide(const struct calltree *tree, enum sample_type by, struct callgraph *graph)
+{
+	for (size_t i = 1; i < graph->node_count; i++) {
+		graph->node[i].flat_divisor = tree->node[i].self[by].value;
+		graph->node[i].cum_divisor = tree->node[i].total[by].value;
+	}
+	for (size_t i = 0; i < graph->edge_count; i++)
+		graph->edge[i].divisor = graph->node[graph->edge[i].callee].cum_divisor;
+}
+
 static int build(const struct calltree *tree, enum sample_type type,
 		 const struct callgraph_limits *limits, struct callgraph *graph,
 		 struct callgraph_dropped *dropped)
@@ -140,6 +151,7 @@ int callgraph_build_tree(const struct profile *profile, enum sample_type type,
 		.type = type, .is_only_type = true, .limit = NODES_MAX};
 	struct callgraph graph = {.granularity = profile->meta.granularity,
 				  .slack_samples = profile->meta.slack_samples};
+	const enum sample_type first = estimate_first_type(profile);
 	struct callgraph_dropped dropped = {0};
 	struct calltree tree;
 	int err = calltree_open(profile, &options, &tree);
@@ -147,10 +159,12 @@ int callgraph_build_tree(const struct profile *profile, enum sample_type type,
 	if (err)
 		return err;
 	graph.total = tree.node[0].total[type];
-	graph.percent_base = profile->meta.percent_base[type] != 0
-				     ? profile->meta.percent_base[type]
-				     : graph.total.value;
+	graph.divisor = tree.node[0].total[first].value;
+	graph.percent_base =
+		callgraph_percent_base(profile, type, graph.total.value, graph.divisor);
 	err = build(&tree, type, limits, &graph, &dropped);
+	if (!err && profile->meta.is_mean)
+		divide(&tree, first, &graph);
 	/* the names of the nodes are there */
 	graph.functions = tree.functions;
 	tree.functions = (struct functions){0};

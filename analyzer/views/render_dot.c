@@ -92,7 +92,7 @@ static void print_node(const struct callgraph *graph, uint32_t index, enum sampl
 		       double largest_flat, FILE *out)
 {
 	const struct callgraph_node *node = &graph->node[index];
-	const double flat = node->flat.value, cum = node->cum.value;
+	const double flat = callgraph_flat(node), cum = callgraph_cum(node);
 	char value[HI_UNITS_TEXT_MAX], share[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "N%u [label=\"", index);
@@ -120,11 +120,11 @@ static void print_node(const struct callgraph *graph, uint32_t index, enum sampl
 static void print_edge(const struct callgraph *graph, const struct callgraph_edge *edge,
 		       enum sample_type type, FILE *out)
 {
-	const double share = share_of(edge->weight.value, graph);
+	const double share = share_of(callgraph_weight(edge), graph);
 	char value[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "N%u -> N%u [label=\" %s%s\" weight=%.0f penwidth=%.2f", edge->caller,
-		edge->callee, render_value(edge->weight.value, type, value),
+		edge->callee, render_value(callgraph_weight(edge), type, value),
 		edge->is_inline ? "\\n (inline)" : "", 1 + fmin(100, floor(100 * fabs(share))),
 		1 + fmin(5, 5 * fabs(share)));
 	print_colour("color", share, false, out);
@@ -140,7 +140,7 @@ void render_dot(const struct callgraph *graph, enum sample_type type, const char
 	double largest_flat = 0;
 
 	for (size_t i = 0; i < graph->node_count; i++)
-		largest_flat = fmax(largest_flat, fabs(graph->node[i].flat.value));
+		largest_flat = fmax(largest_flat, fabs(callgraph_flat(&graph->node[i])));
 	fputs("digraph heap {\nnode [style=filled fillcolor=\"#f8f8f8\" margin=\"0.16,0.07\" " FONT
 	      "]\n"
 	      "edge [" FONT " fontsize=11]\n"

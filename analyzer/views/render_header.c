@@ -352,8 +352,8 @@ static void fit_unit(const struct callgraph *graph, const uint32_t *order, size_
 
 	for (size_t i = 0; i < count; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
-		const double flat = fabs(round(node->flat.value)),
-			     least = flat > 0 ? flat : fabs(round(node->cum.value));
+		const double flat = fabs(round(callgraph_flat(node))),
+			     least = flat > 0 ? flat : fabs(round(callgraph_cum(node)));
 
 		if (least > 0 && (smallest == 0 || least < smallest))
 			smallest = least;
@@ -370,8 +370,12 @@ void render_shown(const struct callgraph *graph, const uint32_t *order, size_t c
 
 	fit_unit(graph, order, count);
 	for (size_t i = 0; i < count; i++)
-		flat += graph->node[order[i]].flat.value;
+		flat += callgraph_flat(&graph->node[order[i]]);
 	render_percent(flat, graph->percent_base, percent);
+	if (graph->divisor != 0) {
+		style_print(STYLE_DIM, out, "Means: the sums divided by the objects allocated");
+		fputc('\n', out);
+	}
 	style_print(STYLE_DIM, out, "Showing nodes accounting for %s, %s of %s total",
 		    render_value(flat, type, value), percent + strspn(percent, " "),
 		    render_value(graph->percent_base, type, whole));

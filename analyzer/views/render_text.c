@@ -90,13 +90,13 @@ static void print_node(const struct callgraph *graph, const struct callgraph_nod
 	const double total = graph->percent_base;
 	const bool is_difference = graph->total.base > 0;
 
-	style_print(style_of_change(node->flat.value, is_difference), out, "%10s",
-		    render_value(node->flat.value, type, flat));
-	fprintf(out, " %s %s ", render_percent(node->flat.value, total, flat_percent),
+	style_print(style_of_change(callgraph_flat(node), is_difference), out, "%10s",
+		    render_value(callgraph_flat(node), type, flat));
+	fprintf(out, " %s %s ", render_percent(callgraph_flat(node), total, flat_percent),
 		render_percent(sum, total, sum_percent));
-	style_print(style_of_change(node->cum.value, is_difference), out, "%10s",
-		    render_value(node->cum.value, type, cum));
-	fprintf(out, " %s", render_percent(node->cum.value, total, cum_percent));
+	style_print(style_of_change(callgraph_cum(node), is_difference), out, "%10s",
+		    render_value(callgraph_cum(node), type, cum));
+	fprintf(out, " %s", render_percent(callgraph_cum(node), total, cum_percent));
 	if (options->intervals) {
 		print_interval(&node->flat, type, out);
 		print_interval(&node->cum, type, out);
@@ -122,7 +122,7 @@ static void print_table(const struct callgraph *graph, const uint32_t *order, si
 	for (size_t i = 0; i < count; i++) {
 		const struct callgraph_node *node = &graph->node[order[i]];
 
-		sum += node->flat.value;
+		sum += callgraph_flat(node);
 		print_node(graph, node, options, sum, out);
 	}
 }
@@ -201,7 +201,8 @@ static int print_text(const struct profile *profile, const struct render_options
 		callgraph_close(&graph);
 		return err;
 	}
-	shown.intervals &= !profile->meta.is_scaled; /* intervals of a scaled profile are unknown */
+	/* intervals of a scaled profile, and of means, are unknown */
+	shown.intervals &= !profile->meta.is_scaled && !profile->meta.is_mean;
 	uint32_t *order = callgraph_order(&graph, limits.sort, &count);
 	if (!order)
 		err = -ENOMEM;

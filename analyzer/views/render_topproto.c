@@ -37,8 +37,8 @@ static void put_type(struct top *top, unsigned int field, uint64_t type, uint64_
 
 static void put_node(struct top *top, const struct callgraph_node *node, uint64_t id)
 {
-	const uint64_t values[] = {(uint64_t)text_whole(node->cum.value),
-				   (uint64_t)text_whole(node->flat.value)};
+	const uint64_t values[] = {(uint64_t)text_whole(callgraph_cum(node)),
+				   (uint64_t)text_whole(callgraph_flat(node))};
 	const uint64_t name = put_string(top, node->name),
 		       file = node->file ? put_string(top, node->file) : STRING_NONE;
 

@@ -20,7 +20,7 @@
 struct trace {
 	uint32_t stack; /* the first of them */
 	uint64_t hash;
-	double value;
+	double value, divisor;      /* as in callgraph.h */
 	uint64_t smallest, largest; /* bytes of a block */
 };
 struct traces {
@@ -78,9 +78,13 @@ static struct trace *trace_of(struct traces *traces, uint32_t stack)
 /* trace[] has room for as many as there are rows. */
 static int sum_traces(struct traces *traces)
 {
+	const bool is_mean = traces->profile->meta.is_mean;
+	const enum sample_type first = estimate_first_type(traces->profile);
+
 	for (size_t i = 0; i < traces->profile->row_count; i++) {
 		const struct profile_row *row = &traces->profile->row[i];
-		const double value = estimate_of(traces->profile, row, traces->type).value;
+		const double value = estimate_of(traces->profile, row, traces->type).value,
+			     divisor = is_mean ? estimate_of(traces->profile, row, first).value : 0;
 		const uint64_t bytes = profile_block_bytes(row);
 		struct trace *trace = value != 0 ? trace_of(traces, row->key.stack) : NULL;
 
@@ -89,6 +93,7 @@ static int sum_traces(struct traces *traces)
 		if (!trace)
 			continue;
 		trace->value += value;
+		trace->divisor += divisor;
 		trace->smallest = bytes < trace->smallest ? bytes : trace->smallest;
 		trace->largest = bytes > trace->largest ? bytes : trace->largest;
 	}
@@ -133,7 +138,7 @@ static void print_trace(const struct traces *traces, const struct trace *trace, 
 
 	print_separator(out);
 	print_sizes(trace, out);
-	render_value(trace->value, traces->type, value);
+	render_value(estimate_mean(trace->value, trace->divisor), traces->type, value);
 	for (size_t i = 0; i < count; i++) {
 		const struct function_call *call = &functions->call[calls[i]];
 

@@ -101,10 +101,12 @@ static void print_fan(const struct tree *tree, const struct fan *fan, uint32_t i
 	for (size_t i = fan->first[index]; i < fan->first[index + 1]; i++) {
 		const struct callgraph_edge *edge = &graph->edge[fan->edge[i]];
 
-		style_print(style_of_change(edge->weight.value, graph->total.base > 0), out, "%50s",
-			    render_value(edge->weight.value, tree->options->type, value));
+		style_print(style_of_change(callgraph_weight(edge), graph->total.base > 0), out,
+			    "%50s",
+			    render_value(callgraph_weight(edge), tree->options->type, value));
 		fprintf(out, " %s |   %s%s\n",
-			render_percent(edge->weight.value, graph->node[index].cum.value, percent),
+			render_percent(callgraph_weight(edge), callgraph_cum(&graph->node[index]),
+				       percent),
 			graph->node[is_in ? edge->caller : edge->callee].name,
 			edge->is_inline ? " (inline)" : "");
 	}
@@ -120,17 +122,18 @@ static void print_node(struct tree *tree, uint32_t index, FILE *out)
 		sum_percent[HI_UNITS_TEXT_MAX], cum[HI_UNITS_TEXT_MAX],
 		cum_percent[HI_UNITS_TEXT_MAX];
 
-	tree->sum += node->flat.value;
+	tree->sum += callgraph_flat(node);
 	print_separator(out);
 	print_fan(tree, &tree->in, index, true, out);
-	style_print(style_of_change(node->flat.value, is_difference), out, "%10s",
-		    render_value(node->flat.value, type, flat));
-	fprintf(out, " %s %s ", render_percent(node->flat.value, graph->percent_base, flat_percent),
+	style_print(style_of_change(callgraph_flat(node), is_difference), out, "%10s",
+		    render_value(callgraph_flat(node), type, flat));
+	fprintf(out, " %s %s ",
+		render_percent(callgraph_flat(node), graph->percent_base, flat_percent),
 		render_percent(tree->sum, graph->percent_base, sum_percent));
-	style_print(style_of_change(node->cum.value, is_difference), out, "%10s",
-		    render_value(node->cum.value, type, cum));
+	style_print(style_of_change(callgraph_cum(node), is_difference), out, "%10s",
+		    render_value(callgraph_cum(node), type, cum));
 	fprintf(out, " %s                | ",
-		render_percent(node->cum.value, graph->percent_base, cum_percent));
+		render_percent(callgraph_cum(node), graph->percent_base, cum_percent));
 	style_print(STYLE_HEADING, out, "%s", node->name);
 	fputc('\n', out);
 	print_fan(tree, &tree->out, index, false, out);

@@ -146,6 +146,41 @@ UNIT_TEST(figures_are_divided_and_share_a_unit)
 	profile_close(&profile);
 }
 
+/* By objects allocated, twice as many as are in use; whole numbers, as in pprof. */
+UNIT_TEST(means_are_of_what_was_allocated)
+{
+	struct profile profile = two_stacks();
+	const struct render_options raw = {.type = INUSE_SPACE, .raw = true},
+				    tree = {.type = INUSE_SPACE, .call_tree = true};
+	char *text;
+
+	sample_stack(&profile, "main;odd", 1, 35);
+	sample_stack(&profile, "main;odd", 1, 36);
+	profile.meta.is_mean = true;
+	text = rendered("text", &profile, &raw, 0);
+	check_has(text, "Showing nodes accounting for 913B, 151.41% of 603B total\n");
+	check_has(text, "      896B 148.59% 148.59%       896B 148.59%  store");
+	check_has(text, "         0     0% 151.41%       512B 84.91%  serve");
+	check_has(text, "       17B  2.82% 151.41%        17B  2.82%  odd");
+	free(text);
+	text = rendered("peek", &profile,
+			&(struct render_options){.type = INUSE_SPACE, .argument = "setup"}, 0);
+	check_has(text, "                                            2kB   100% |   main\n");
+	free(text);
+	text = rendered("traces", &profile, &in_use, 0);
+	check_has(text, "      512B   store\n");
+	free(text);
+	text = rendered("dot", &profile, &in_use, 0);
+	check_has(text, "label=\"store\\n896B (148.59%)\"");
+	free(text);
+	text = rendered("dot", &profile, &tree, 0);
+	check_has(text, "label=\"store\\n2kB (339.64%)\"");
+	check_has(text, "label=\"store\\n512B (84.91%)\"");
+	check_has(text, "label=\" 512B\"");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(what_is_below_zero_is_left_out)
 {
 	struct profile profile = sample_open(), base = sample_open();
