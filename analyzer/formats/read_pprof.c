@@ -49,6 +49,8 @@ static bool is_possible(const struct protobuf_field *field)
 	case PROFILE_TIME_NANOS:
 	case PROFILE_DURATION_NANOS:
 	case PROFILE_PERIOD:
+	case PROFILE_DROP_FRAMES:
+	case PROFILE_KEEP_FRAMES:
 	case PROFILE_DEFAULT_SAMPLE_TYPE:
 		return !field->bytes;
 	default:
@@ -259,6 +261,12 @@ static int read_first(struct pprof_reader *reader, const struct protobuf_field *
 	case PROFILE_DURATION_NANOS:
 		meta->duration_ns = field->value <= INT64_MAX ? field->value : 0;
 		return 0;
+	case PROFILE_DROP_FRAMES:
+		reader->drop_frames = field->value;
+		return 0;
+	case PROFILE_KEEP_FRAMES:
+		reader->keep_frames = field->value;
+		return 0;
 	case PROFILE_DEFAULT_SAMPLE_TYPE:
 		reader->default_type = field->value;
 		return 0;
@@ -329,6 +337,25 @@ static int keep_comments(struct pprof_reader *reader)
 	return out && !fclose(out) ? 0 : -ENOMEM;
 }
 
+/*
+ * As in pprof, an expression that is none is as if there were none; but here it is said. Files of
+ * our own name what the views leave out anyway, and keep their stacks.
+ */
+static int open_dropped(struct pprof_reader *reader)
+{
+	if (reader->profile->meta.version)
+		return 0;
+	char complaint[PATTERN_COMPLAINT_MAX] = "";
+	const int err = dropped_frames_open(
+		&reader->tables.dropped, pprof_string(&reader->tables, reader->drop_frames),
+		pprof_string(&reader->tables, reader->keep_frames), complaint);
+
+	if (err == -EINVAL)
+		read_damage(reader->profile, "what it asks not to show (drop_frames) is shown: %s",
+			    complaint);
+	return err == -ENOMEM ? err : 0;
+}
+
 static void take_default_type(struct pprof_reader *reader)
 {
 	const char *name = pprof_string(&reader->tables, reader->default_type);
@@ -362,6 +389,8 @@ static int read_message(struct pprof_reader *reader)
 	read_own(reader);
 	take_default_type(reader);
 	err = keep_comments(reader);
+	if (!err)
+		err = open_dropped(reader);
 	if (!err)
 		err = for_each_field(reader, read_mapping);
 	if (!err)

@@ -189,7 +189,8 @@ static int read_locations(struct pprof_reader *reader, const struct protobuf_fie
 
 	while (!(end = pprof_numbers(field, &rest, &id))) {
 		if (sample->frame_count == PPROF_FRAMES_MAX ||
-		    !pprof_frame(&reader->tables, id, &reader->frame[sample->frame_count]))
+		    !pprof_frame(&reader->tables, id, &reader->frame[sample->frame_count],
+				 &reader->dropped[sample->frame_count]))
 			return -EBADMSG;
 		sample->frame_count++;
 	}
@@ -246,6 +247,16 @@ static int read_label(const struct pprof_reader *reader, const struct protobuf_f
 	return end == -ENODATA ? 0 : -EBADMSG;
 }
 
+/* Leaves out what the file asks not to show. */
+static void drop_frames(struct pprof_reader *reader, struct pprof_sample *sample)
+{
+	const size_t count = dropped_frames_count(reader->dropped, sample->frame_count);
+
+	sample->frame_count -= (uint32_t)count;
+	memmove(reader->frame, reader->frame + count,
+		sample->frame_count * sizeof(reader->frame[0]));
+}
+
 int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
@@ -263,5 +274,6 @@ int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *
 	}
 	if (err || end != -ENODATA || sample.value_count != reader->type_count)
 		return -EBADMSG;
+	drop_frames(reader, &sample);
 	return add_sample(reader, &sample);
 }

@@ -22,7 +22,8 @@ struct pprof_reader {
 	size_t type_count;
 	uint64_t comment[PPROF_COMMENTS_MAX]; /* string numbers */
 	size_t comment_count;
-	uint64_t default_type; /* string number */
+	uint64_t default_type;             /* string number */
+	uint64_t drop_frames, keep_frames; /* likewise */
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
 	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */
@@ -31,6 +32,7 @@ struct pprof_reader {
 	size_t size_count, size_capacity;
 	bool has_threads;
 	uint32_t frame[PPROF_FRAMES_MAX];
+	unsigned char dropped[PPROF_FRAMES_MAX]; /* by frame, enum dropped_at */
 };
 
 static inline bool pprof_has(const struct pprof_reader *reader, enum sample_type type)

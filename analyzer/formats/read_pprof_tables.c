@@ -20,27 +20,35 @@ static char no_name[] = "[unknown]";
 
 /* ---- by id ----------------------------------------------------------------------------------- */
 
-static bool find_entry(const struct pprof_entries *entries, uint64_t id, uint32_t *out_index)
+static const struct pprof_entry *entry_of(const struct pprof_entries *entries, uint64_t id)
 {
 	struct table_cursor cursor = table_seek(&entries->by_id, hash_number(id));
 	uint32_t index;
 
 	while (table_next(&entries->by_id, &cursor, &index)) {
-		if (entries->entry[index].id == id) {
-			*out_index = entries->entry[index].index;
-			return true;
-		}
+		if (entries->entry[index].id == id)
+			return &entries->entry[index];
 	}
-	return false;
+	return NULL;
 }
 
-static int add_entry(struct pprof_entries *entries, uint64_t id, uint32_t index)
+static bool find_entry(const struct pprof_entries *entries, uint64_t id, uint32_t *out_index)
+{
+	const struct pprof_entry *entry = entry_of(entries, id);
+
+	*out_index = entry ? entry->index : *out_index;
+	return entry != NULL;
+}
+
+static int add_entry(struct pprof_entries *entries, uint64_t id, uint32_t index,
+		     enum dropped_at dropped)
 {
 	if (array_reserve(&entries->entry, &entries->capacity, entries->count,
 			  sizeof(*entries->entry)) ||
 	    table_add(&entries->by_id, hash_number(id), (uint32_t)entries->count))
 		return -ENOMEM;
-	entries->entry[entries->count++] = (struct pprof_entry){.id = id, .index = index};
+	entries->entry[entries->count++] =
+		(struct pprof_entry){.id = id, .index = index, .dropped = (unsigned char)dropped};
 	return 0;
 }
 
@@ -66,9 +74,16 @@ const char *pprof_string(const struct pprof_tables *tables, uint64_t number)
 	return number < tables->string_count ? tables->string[number] : "";
 }
 
-bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame)
+bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame,
+		 unsigned char *out_dropped)
 {
-	return find_entry(&tables->frames, location_id, out_frame);
+	const struct pprof_entry *entry = entry_of(&tables->frames, location_id);
+
+	if (!entry)
+		return false;
+	*out_frame = entry->index;
+	*out_dropped = entry->dropped;
+	return true;
 }
 
 /* ---- fields of the profile ------------------------------------------------------------------- */
@@ -186,7 +201,7 @@ int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_
 	if (module.hi <= module.lo || !module.path || !*module.path)
 		return 0;
 	if (profile_add_module(tables->profile, &module, &index) ||
-	    add_entry(&tables->modules, id, index))
+	    add_entry(&tables->modules, id, index, DROPPED_NOTHING))
 		return -ENOMEM;
 	return 0;
 }
@@ -217,7 +232,7 @@ static bool has_strings(const struct pprof_tables *tables, const struct pprof_fu
  * texts are those of the tables.
  */
 static int read_line(struct pprof_tables *tables, const struct protobuf_field *field,
-		     struct profile_line *out_line)
+		     struct profile_line *out_line, bool *out_is_dropped)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct pprof_function *function = NULL;
@@ -238,6 +253,11 @@ static int read_line(struct pprof_tables *tables, const struct protobuf_field *f
 		return -ENOMEM;
 	if (!*name)
 		return -ENODATA;
+	if (!function->is_dropped)
+		function->is_dropped = 1 + dropped_frames_has(&tables->dropped, name);
+	if (function->is_dropped < 1)
+		return -ENOMEM;
+	*out_is_dropped = function->is_dropped > 1;
 	system_name = pprof_string(tables, function->system_name);
 	file = pprof_string(tables, function->file);
 	*out_line = (struct profile_line){
@@ -273,12 +293,33 @@ static int make_frame(struct profile *profile, uint64_t address, int32_t module,
 	return profile_frame_named(profile, count ? line : &nobody, count ? count : 1, out_frame);
 }
 
+/*
+ * Leaves out the lines that the outermost one that is dropped has called, and that line. If it is
+ * the function that owns the code, all lines stay, as a stack may begin with it.
+ */
+static enum dropped_at drop_lines(struct profile_line *line, const bool *is_dropped, size_t *count)
+{
+	size_t left = *count;
+
+	while (left > 0 && !is_dropped[left - 1])
+		left--;
+	if (left == *count)
+		return left ? DROPPED_ALL : DROPPED_NOTHING;
+	if (!left)
+		return DROPPED_NOTHING;
+	*count -= left;
+	memmove(line, line + left, *count * sizeof(*line));
+	return DROPPED_CALLEES;
+}
+
 int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf_field *field)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct profile_line line[LINES_MAX];
 	struct protobuf_field part;
 	uint64_t id = 0, mapping = 0, address = 0;
+	enum dropped_at dropped;
+	bool is_dropped[LINES_MAX];
 	size_t count = 0;
 	uint32_t module, frame;
 	int end, err = 0;
@@ -291,17 +332,19 @@ int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf
 		else if (part.number == LOCATION_ADDRESS)
 			address = part.value;
 		else if (part.number == LOCATION_LINE && count < LINES_MAX)
-			count += !(err = read_line(tables, &part, &line[count]));
+			count +=
+				!(err = read_line(tables, &part, &line[count], &is_dropped[count]));
 	}
 	if (err == -ENOMEM || err == -EBADMSG)
 		return err;
 	if (end != -ENODATA || !id || find_entry(&tables->frames, id, &frame))
 		return -EBADMSG;
+	dropped = drop_lines(line, is_dropped, &count);
 	if (make_frame(tables->profile, address,
 		       find_entry(&tables->modules, mapping, &module) ? (int32_t)module : -1, line,
 		       count, &frame))
 		return -ENOMEM;
-	return add_entry(&tables->frames, id, frame);
+	return add_entry(&tables->frames, id, frame, dropped);
 }
 
 void pprof_tables_close(struct pprof_tables *tables)
@@ -310,6 +353,7 @@ void pprof_tables_close(struct pprof_tables *tables)
 		free(tables->string[i]);
 	for (size_t i = 0; i < tables->function_count; i++)
 		free(tables->function[i].shown);
+	dropped_frames_close(&tables->dropped);
 	free(tables->string);
 	free(tables->function);
 	table_close(&tables->functions);

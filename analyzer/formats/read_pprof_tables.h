@@ -9,6 +9,7 @@
 #ifndef HI_READ_PPROF_TABLES_H
 #define HI_READ_PPROF_TABLES_H
 
+#include "dropped_frames.h"
 #include "profile.h"
 #include "protobuf.h"
 
@@ -16,11 +17,13 @@ struct pprof_function {
 	uint64_t id;
 	uint64_t name, system_name, file; /* string numbers */
 	char *shown;                      /* the name as it is shown; NULL = not needed yet */
+	int is_dropped;                   /* 1 + dropped_frames_has(); 0 = not needed yet */
 };
 /* An id in the message, and the module or frame that its entry became. */
 struct pprof_entry {
 	uint64_t id;
 	uint32_t index;
+	unsigned char dropped; /* of a frame, enum dropped_at */
 };
 struct pprof_entries {
 	struct pprof_entry *entry;
@@ -35,6 +38,7 @@ struct pprof_tables {
 	size_t function_count, function_capacity;
 	struct table functions;
 	struct pprof_entries modules, frames;
+	struct dropped_frames dropped;
 };
 
 /*
@@ -44,14 +48,16 @@ struct pprof_tables {
 int pprof_tables_add(struct pprof_tables *tables, const struct protobuf_field *field);
 /* Makes a module of a mapping, once all fields were added. Returns likewise. */
 int pprof_tables_add_mapping(struct pprof_tables *tables, const struct protobuf_field *field);
-/* Makes a frame of a location, once all mappings were added. Returns likewise. */
+/* Makes a frame of a location, once all mappings were added, without what `dropped` has. Returns
+ * likewise. */
 int pprof_tables_add_location(struct pprof_tables *tables, const struct protobuf_field *field);
 /* False: the table does not reach that far, as it is cut off, or the number is damaged. */
 bool pprof_has_string(const struct pprof_tables *tables, uint64_t number);
 /* The string of this number; "" for an unknown number, never NULL. */
 const char *pprof_string(const struct pprof_tables *tables, uint64_t number);
 /* The frame of a location. False: there is none. */
-bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame);
+bool pprof_frame(const struct pprof_tables *tables, uint64_t location_id, uint32_t *out_frame,
+		 unsigned char *out_dropped);
 void pprof_tables_close(struct pprof_tables *tables);
 
 #endif

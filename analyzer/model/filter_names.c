@@ -89,50 +89,12 @@ static void show_from(const struct profile *profile, const struct profile_frame 
 		*matched |= 1u << FILTER_SHOW_FROM;
 }
 
-/*
- * The length of a name without parameters, as pprof's simplifyFunc() has it: up to the first
- * parenthesis that does not belong to these words. So of main.(*shop).add nothing is left but
- * "main.".
- */
-static size_t length_without_parameters(const char *name)
-{
-	static const char *const words[] = {"(anonymous namespace)", "operator()"};
-	const char *at = name;
-
-	while (*at) {
-		size_t skipped = 0;
-
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-			if (strncmp(at, words[i], strlen(words[i])) == 0)
-				skipped = strlen(words[i]);
-		}
-		if (!skipped && *at == '(')
-			break;
-		at += skipped ? skipped : 1;
-	}
-	return (size_t)(at - name);
-}
-
-static bool matches_without_parameters(const struct pattern *pattern, const char *name)
-{
-	const size_t length = length_without_parameters(name);
-	char *copy;
-	bool is_match;
-
-	if (!name[length])
-		return pattern_matches(pattern, name);
-	copy = strndup(name, length);
-	is_match = copy && pattern_matches(pattern, copy);
-	free(copy);
-	return is_match;
-}
-
 static void prune_from(const struct pattern *pattern, struct filtered_frame *filtered,
 		       unsigned int *matched)
 {
 	for (size_t i = 0; i < filtered->line_count; i++) {
 		if (!filtered->line[i].function ||
-		    !matches_without_parameters(pattern, filtered->line[i].function))
+		    !pattern_matches_function(pattern, filtered->line[i].function))
 			continue;
 		filtered->is_prune_from = true;
 		filtered->line_count -= i;

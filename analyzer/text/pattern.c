@@ -79,3 +79,72 @@ bool pattern_matches(const struct pattern *pattern, const char *text)
 {
 	return pattern->is_set && regexec(&pattern->regex, text ? text : "", 0, NULL, 0) == 0;
 }
+
+/*
+ * The length of a name without parameters, as pprof's simplifyFunc() has it: up to the first
+ * parenthesis that does not belong to these words. So of main.(*shop).add nothing is left but
+ * "main.".
+ */
+static size_t length_without_parameters(const char *name)
+{
+	static const char *const words[] = {"(anonymous namespace)", "operator()"};
+	const char *at = name;
+
+	while (*at) {
+		size_t skipped = 0;
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			if (strncmp(at, words[i], strlen(words[i])) == 0)
+				skipped = strlen(words[i]);
+		}
+		if (!skipped && *at == '(')
+			break;
+		at += skipped ? skipped : 1;
+	}
+	return (size_t)(at - name);
+}
+
+bool pattern_matches_function(const struct pattern *pattern, const char *name)
+{
+	const size_t length = length_without_parameters(name);
+	char *copy;
+	bool is_match;
+
+	if (!name[length])
+		return pattern_matches(pattern, name);
+	copy = strndup(name, length);
+	is_match = copy && pattern_matches(pattern, copy);
+	free(copy);
+	return is_match;
+}
+
+/* True if no text makes the expression cost much, in its length; else says what would. */
+static bool is_bounded(const char *text, char complaint[PATTERN_COMPLAINT_MAX])
+{
+	const char *why = strlen(text) > PATTERN_FOREIGN_MAX ? "it is too long" : NULL;
+	size_t depth = 0;
+
+	for (; *text && !why; text++) {
+		depth += *text == '(';
+		depth -= *text == ')' && depth;
+		if (depth > PATTERN_FOREIGN_DEPTH_MAX)
+			why = "too many parentheses in each other";
+		else if (*text == '{')
+			why = "it repeats by a number";
+		else if (*text == '\\' && text[1] >= '1' && text[1] <= '9')
+			why = "it refers back";
+		else if (*text == '\\' && text[1])
+			text++;
+	}
+	if (why)
+		snprintf(complaint, PATTERN_COMPLAINT_MAX, "%s", why);
+	return !why;
+}
+
+int pattern_open_foreign(struct pattern *pattern, const char *text,
+			 char complaint[PATTERN_COMPLAINT_MAX])
+{
+	*pattern = (struct pattern){0};
+	return text && !is_bounded(text, complaint) ? -EINVAL
+						    : pattern_open(pattern, text, complaint);
+}

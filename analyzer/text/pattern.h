@@ -21,8 +21,18 @@ struct pattern {
 
 /* text: NULL = none. 0, -ENOMEM, or -EINVAL with the reason in complaint. */
 int pattern_open(struct pattern *pattern, const char *text, char complaint[PATTERN_COMPLAINT_MAX]);
+/*
+ * The same for an expression that comes from a file, which may be hostile: -EINVAL, too, for one
+ * that is too long or too deep, repeats by numbers, or refers back.
+ */
+#define PATTERN_FOREIGN_MAX 8192u /* bytes */
+#define PATTERN_FOREIGN_DEPTH_MAX 50u
+int pattern_open_foreign(struct pattern *pattern, const char *text,
+			 char complaint[PATTERN_COMPLAINT_MAX]);
 void pattern_close(struct pattern *pattern);
 /* text: NULL is an empty one. */
 bool pattern_matches(const struct pattern *pattern, const char *text);
+/* The same for the name of a function without its parameters. */
+bool pattern_matches_function(const struct pattern *pattern, const char *name);
 
 #endif

@@ -170,6 +170,59 @@ UNIT_TEST(values_frames_and_modules)
 	writer_close(&writer);
 }
 
+/* The functions of a stack, leaf first, with spaces between; "?" = without a name. */
+static void names_of(const struct profile *profile, char text[128])
+{
+	const struct profile_stack *stack = &profile->stack[profile->row[0].key.stack];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < stack->frame_count; i++) {
+		const struct profile_frame *frame = &profile->frame[stack->frame[i]];
+
+		for (size_t k = 0; k < frame->line_count || k == 0; k++)
+			used += (size_t)snprintf(text + used, 128 - used, "%s%s", used ? " " : "",
+						 frame->line_count ? frame->line[k].function : "?");
+	}
+}
+
+static void check_dropped(const char *drop, const char *keep, const char *names, bool is_damaged)
+{
+	static const uint64_t value[] = {10, 1000, 4, 400};
+	struct writer writer;
+	struct profile profile;
+	char got[128];
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	protobuf_number(&writer.message, PROFILE_DROP_FRAMES, text(&writer, drop));
+	protobuf_number(&writer.message, PROFILE_KEEP_FRAMES, text(&writer, keep));
+	CHECK_EQ(finish(&writer, &profile), 0);
+	names_of(&profile, got);
+	CHECK_STR(got, names);
+	CHECK_EQ(profile.meta.damage != NULL, is_damaged);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
+/* As in go tool pprof, which tests/pprof compares with. The stack is ? inlined<serve main. */
+UNIT_TEST(frames_are_dropped_as_the_file_asks)
+{
+	check_dropped("", "", "? inlined app::serve main", false);
+	check_dropped("serve", "", "? inlined app::serve main", false); /* not a whole name */
+	check_dropped("app::serve", "", "main", false);
+	check_dropped("app::.*|other", "", "main", false);
+	check_dropped("app::.*", ".*serve", "? inlined app::serve main", false);
+	check_dropped("inlined", "", "app::serve main", false);
+	/* Nothing is left out before the first function that stays. */
+	check_dropped("main", "", "? inlined app::serve main", false);
+	check_dropped("main|inlined", "", "? app::serve main", false);
+	check_dropped("(inlined", "", "? inlined app::serve main", true);
+	check_dropped("(inlined){2}", "", "? inlined app::serve main", true);
+	check_dropped("inlined", "(", "? inlined app::serve main", true);
+}
+
 UNIT_TEST(threads_become_parts)
 {
 	static const uint64_t value[] = {10, 1000, 4, 400};

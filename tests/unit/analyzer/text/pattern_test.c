@@ -57,3 +57,46 @@ UNIT_TEST(what_is_wrong_is_told)
 }
 
 UNIT_MAIN()
+
+static int foreign(const char *expression)
+{
+	char complaint[PATTERN_COMPLAINT_MAX] = "";
+	struct pattern pattern;
+	const int err = pattern_open_foreign(&pattern, expression, complaint);
+
+	CHECK_EQ(err != 0, *complaint != 0);
+	CHECK_EQ(err == 0, pattern.is_set);
+	pattern_close(&pattern);
+	return err;
+}
+
+UNIT_TEST(what_may_cost_much_is_refused_of_strangers)
+{
+	char deep[2 * PATTERN_FOREIGN_DEPTH_MAX + 8], longer[PATTERN_FOREIGN_MAX + 2];
+
+	CHECK_EQ(foreign("^(malloc|operator new(\\[\\])?|a\\{2}|(?:b.*)+)$"), 0);
+	CHECK_EQ(foreign("(a{200}){200}"), -EINVAL);
+	CHECK_EQ(foreign("(a*)\\1"), -EINVAL);
+	CHECK_EQ(foreign("("), -EINVAL);
+	memset(deep, '(', PATTERN_FOREIGN_DEPTH_MAX + 1);
+	memset(deep + PATTERN_FOREIGN_DEPTH_MAX + 1, ')', PATTERN_FOREIGN_DEPTH_MAX + 1);
+	deep[2 * PATTERN_FOREIGN_DEPTH_MAX + 2] = 0;
+	CHECK_EQ(foreign(deep), -EINVAL);
+	memset(longer, 'a', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = 0;
+	CHECK_EQ(foreign(longer), -EINVAL);
+	CHECK_EQ(foreign(longer + 1), 0);
+}
+
+UNIT_TEST(parameters_of_functions_are_not_compared)
+{
+	char complaint[PATTERN_COMPLAINT_MAX];
+	struct pattern pattern;
+
+	CHECK_EQ(pattern_open(&pattern, "^(anonymous|std::f|.*operator\\(\\))$", complaint), 0);
+	CHECK(pattern_matches_function(&pattern, "std::f(int)"));
+	CHECK(pattern_matches_function(&pattern, "std::f"));
+	CHECK(pattern_matches_function(&pattern, "a::operator()(int) const"));
+	CHECK(!pattern_matches_function(&pattern, "g(std::f)"));
+	pattern_close(&pattern);
+}
