@@ -32,7 +32,11 @@ struct call_counter {
 	struct call_pair *pair;
 	size_t pair_count, pair_room;
 	struct table pairs;
-	uint32_t round; /* one per stack, from 1 */
+	bool by_way;
+	uint32_t *parent; /* by node */
+	size_t node_room, parent_room;
+	struct table nodes; /* by parent and function */
+	uint32_t round;     /* one per stack, from 1 */
 };
 
 /* ---- files and lines ------------------------------------------------------------------------- */
@@ -104,6 +108,63 @@ static int number_lines(struct call_counter *counter, size_t call_count)
 	return line_number(counter, &line, &counter->line_of[call_count]);
 }
 
+/* ---- ways ------------------------------------------------------------------------------------ */
+
+#define NO_PARENT UINT32_MAX
+
+static bool find_node(const struct call_counter *counter, uint32_t parent, uint32_t function,
+		      uint64_t hash, uint32_t *out_node)
+{
+	struct table_cursor cursor = table_seek(&counter->nodes, hash);
+
+	while (table_next(&counter->nodes, &cursor, out_node)) {
+		if (counter->parent[*out_node] == parent &&
+		    counter->costs.node[*out_node].function == function)
+			return true;
+	}
+	return false;
+}
+
+/* The place in which a function counts that is called from another such place. */
+static int node_below(struct call_counter *counter, uint32_t parent, uint32_t function,
+		      uint32_t *out_node)
+{
+	const uint64_t hash = hash_number((uint64_t)parent << 32 | function);
+	struct call_costs *costs = &counter->costs;
+
+	if (!counter->by_way) {
+		*out_node = function;
+		return 0;
+	}
+	if (find_node(counter, parent, function, hash, out_node))
+		return 0;
+	*out_node = (uint32_t)costs->node_count;
+	if (array_reserve(&costs->node, &counter->node_room, costs->node_count,
+			  sizeof(*costs->node)) ||
+	    array_reserve(&counter->parent, &counter->parent_room, costs->node_count,
+			  sizeof(*counter->parent)) ||
+	    table_add(&counter->nodes, hash, *out_node))
+		return -ENOMEM;
+	counter->parent[*out_node] = parent;
+	costs->node[*out_node] =
+		(struct call_node){.function = function, .number = costs->node_ways[function]++};
+	costs->node_count++;
+	return 0;
+}
+
+static int open_ways(struct call_counter *counter)
+{
+	struct call_costs *costs = &counter->costs;
+
+	if (!counter->by_way)
+		return 0;
+	costs->node_ways = calloc(costs->functions.count + 1, sizeof(*costs->node_ways));
+	return costs->node_ways && !array_reserve(&costs->node, &counter->node_room, 0,
+						  sizeof(*costs->node))
+		       ? 0
+		       : -ENOMEM;
+}
+
 /* ---- costs ----------------------------------------------------------------------------------- */
 
 static int pair_number(struct call_counter *counter, uint32_t caller, uint32_t callee,
@@ -158,13 +219,15 @@ static int new_step(struct call_counter *counter, const struct call_place *place
  * Adds to the cost of a line, for one callee or for CALL_COSTS_SELF, unless the pair of functions
  * was already counted in this stack.
  */
-static int add_step(struct call_counter *counter, uint32_t line, uint32_t callee,
+static int add_step(struct call_counter *counter, uint32_t line, uint32_t node, uint32_t callee,
 		    const double *value)
 {
-	const uint64_t hash = hash_number((uint64_t)line << 32 | callee);
+	const uint64_t hash = hash_number(((uint64_t)line << 32 | callee) ^
+					  (counter->by_way ? hash_number(node) : 0));
 	struct call_place place = counter->line[line];
 	uint32_t cost, pair = 0;
 
+	place.function = node;
 	place.callee = callee;
 	const bool is_known = find_step(counter, &place, hash, &cost);
 
@@ -192,21 +255,26 @@ static int add_stack(struct call_counter *counter, const struct profile *profile
 {
 	const struct functions *functions = &counter->costs.functions;
 	uint32_t at = functions->first[profile->frame_count]; /* the stack is unknown */
+	uint32_t node, callee;
 	size_t count;
 	const uint32_t *calls = functions_unfold(functions, &profile->stack[stack], &count);
 
 	counter->round++;
 	if (count)
 		at = calls[--count];
+	if (node_below(counter, NO_PARENT, counter->line[counter->line_of[at]].function, &node))
+		return -ENOMEM;
 	while (count > 0) {
-		const uint32_t next = calls[--count], callee = functions->call[next].function;
+		const uint32_t next = calls[--count];
 
-		if (callee != functions->call[at].function &&
-		    add_step(counter, counter->line_of[at], callee, value))
+		if (node_below(counter, node, functions->call[next].function, &callee))
+			return -ENOMEM;
+		if (callee != node && add_step(counter, counter->line_of[at], node, callee, value))
 			return -ENOMEM;
 		at = next;
+		node = callee;
 	}
-	return add_step(counter, counter->line_of[at], CALL_COSTS_SELF, value);
+	return add_step(counter, counter->line_of[at], node, CALL_COSTS_SELF, value);
 }
 
 /* What each stack holds, for all sample types. The caller frees the array. */
@@ -262,19 +330,23 @@ static int compare(const void *left, const void *right)
 	return a->callee < b->callee ? -1 : a->callee > b->callee;
 }
 
-int call_costs_open(const struct profile *profile, struct call_costs *out_costs)
+int call_costs_open(const struct profile *profile, bool by_way, struct call_costs *out_costs)
 {
-	struct call_counter counter = {0};
+	struct call_counter counter = {.by_way = by_way};
 	int err = functions_open(profile, &counter.costs.functions);
 
 	if (!err)
 		err = number_lines(&counter, counter.costs.functions.first[profile->frame_count]);
+	if (!err)
+		err = open_ways(&counter);
 	if (!err)
 		err = add_stacks(&counter, profile);
 	free(counter.line);
 	free(counter.line_of);
 	free(counter.pair_of);
 	free(counter.pair);
+	free(counter.parent);
+	table_close(&counter.nodes);
 	table_close(&counter.files);
 	table_close(&counter.lines);
 	table_close(&counter.steps);
@@ -295,6 +367,8 @@ void call_costs_close(struct call_costs *costs)
 	functions_close(&costs->functions);
 	free(costs->file);
 	free(costs->file_of);
+	free(costs->node);
+	free(costs->node_ways);
 	free(costs->cost);
 	*costs = (struct call_costs){0};
 }

@@ -3,6 +3,8 @@
  * render_callgrind.c - the text format of callgrind_annotate and kcachegrind: all sample types as
  * events, nothing left out.
  *
+ * With --call-tree each way to a function is one of its own.
+ *
  * A function is a name, whichever files its code is from. It is listed under its first file (fl).
  * Lines from other files follow a change of file (fi, and fe back to the first file). A name is
  * written in full the first time, later by its number only. Values are whole numbers, as the format
@@ -80,17 +82,32 @@ static void put_file(struct writer *writer, const char *key, uint32_t file)
 	put_name(writer, key, file, &writer->has_file[file], writer->costs.file[file]);
 }
 
-static void put_function(struct writer *writer, const char *key, uint32_t function)
+/* The function of a place. */
+static uint32_t function_of(const struct writer *writer, uint32_t place)
 {
-	const struct functions *functions = &writer->costs.functions;
-
-	put_name(writer, key, function, &writer->has_function[function],
-		 function < functions->count ? functions->name[function] : RENDER_UNKNOWN);
+	return writer->costs.node ? writer->costs.node[place].function : place;
 }
 
-static void put_module(struct writer *writer, const char *key, uint32_t function)
+/* Of a function with several ways to it, each has its number, as pprof has it: "name [2/3]". */
+static void put_function(struct writer *writer, const char *key, uint32_t place)
 {
-	const int32_t module = writer->listing[function].module;
+	const struct call_costs *costs = &writer->costs;
+	const uint32_t function = function_of(writer, place);
+	const char *name = function < costs->functions.count ? costs->functions.name[function]
+							     : RENDER_UNKNOWN;
+	char *numbered = NULL;
+
+	if (costs->node && costs->node_ways[function] > 1 &&
+	    asprintf(&numbered, "%s [%" PRIu32 "/%" PRIu32 "]", name, costs->node[place].number + 1,
+		     costs->node_ways[function]) < 0)
+		numbered = NULL;
+	put_name(writer, key, place, &writer->has_function[place], numbered ? numbered : name);
+	free(numbered);
+}
+
+static void put_module(struct writer *writer, const char *key, uint32_t place)
+{
+	const int32_t module = writer->listing[function_of(writer, place)].module;
 	const size_t number = (size_t)(module + 1);
 
 	put_name(writer, key, number, &writer->has_module[number],
@@ -121,10 +138,10 @@ static void put_call(struct writer *writer, const struct call_cost *cost)
 	const int64_t calls = text_whole(cost->value[ALLOC_OBJECTS]);
 
 	put_module(writer, "cob", callee);
-	put_file(writer, "cfi", writer->listing[callee].file);
+	put_file(writer, "cfi", writer->listing[function_of(writer, callee)].file);
 	put_function(writer, "cfn", callee);
 	fprintf(writer->out, "calls=%" PRId64 " %" PRIu32 "\n", calls > 0 ? calls : 1,
-		writer->listing[callee].line);
+		writer->listing[function_of(writer, callee)].line);
 }
 
 static void put_costs(struct writer *writer)
@@ -136,7 +153,7 @@ static void put_costs(struct writer *writer)
 
 		if (cost->place.function != function) {
 			function = cost->place.function;
-			file = writer->listing[function].file;
+			file = writer->listing[function_of(writer, function)].file;
 			putc('\n', writer->out);
 			put_module(writer, "ob", function);
 			put_file(writer, "fl", file);
@@ -144,7 +161,9 @@ static void put_costs(struct writer *writer)
 		}
 		if (cost->place.file != file) {
 			file = cost->place.file;
-			put_file(writer, file == writer->listing[function].file ? "fe" : "fi",
+			put_file(writer,
+				 file == writer->listing[function_of(writer, function)].file ? "fe"
+											     : "fi",
 				 file);
 		}
 		if (cost->place.callee != CALL_COSTS_SELF)
@@ -185,7 +204,8 @@ static int reserve(struct writer *writer)
 	const size_t functions = writer->costs.functions.count + 1;
 
 	writer->listing = calloc(functions, sizeof(*writer->listing));
-	writer->has_function = calloc(functions, sizeof(*writer->has_function));
+	writer->has_function = calloc(writer->costs.node ? writer->costs.node_count + 1 : functions,
+				      sizeof(*writer->has_function));
 	writer->has_file = calloc(writer->costs.file_count, sizeof(*writer->has_file));
 	writer->has_module = calloc(writer->profile->module_count + 1, sizeof(*writer->has_module));
 	return writer->listing && writer->has_function && writer->has_file && writer->has_module
@@ -211,7 +231,7 @@ int render_callgrind(const struct profile *profile, const struct render_options 
 
 	if (err)
 		return err;
-	err = call_costs_open(profile, &writer.costs);
+	err = call_costs_open(profile, options->call_tree, &writer.costs);
 	if (err)
 		return render_result(err, out);
 	order_events(&writer, options->type);

@@ -120,3 +120,24 @@ UNIT_TEST(nothing_was_sampled)
 }
 
 UNIT_MAIN()
+
+UNIT_TEST(each_way_to_a_function_is_one_of_its_own)
+{
+	struct profile profile = sample_open();
+	const struct render_options options = {.type = INUSE_SPACE, .call_tree = true};
+
+	sample_stack(&profile, "main;serve;store", 3, 1000);
+	sample_stack(&profile, "main;setup;store;store", 1, 100);
+	char *text = rendered("callgrind", &profile, &options, 0);
+	check_has(text, "\ntotals: 3100 4 6200 8\n");
+	check_function(text, "store [1/3]", "10 3000 3 6000 6");
+	check_function(text, "store [3/3]", "10 100 1 200 2");
+	check_function(text, "setup",
+		       "cob=(1)\ncfi=(2)\ncfn=(5) store [2/3]\ncalls=2 10\n10 100 1 200 2");
+	check_has_not(text, ") main [");
+	free(text);
+	text = rendered("callgrind", &profile, &in_use, 0);
+	check_function(text, "store", "10 3100 4 6200 8");
+	free(text);
+	profile_close(&profile);
+}
