@@ -17,6 +17,7 @@
 #include "line_editor.h"
 #include "output_file.h"
 #include "report_option_table.h"
+#include "shell_assign.h"
 #include "shell_completion.h"
 #include "shell_settings.h"
 #include "shell_view.h"
@@ -82,17 +83,22 @@ static void run_view(const struct shell *shell, const struct shell_words *words,
 
 static void run_top(struct shell *shell, const struct shell_words *words)
 {
-	const struct option *limit = shell_settings_find("limit", 5);
-	bool is_limited = false;
+	const char *limit = shell_settings_value(&shell->settings, shell_settings_find("limit", 5));
+	static char rows[] = TOP_ROWS;
+	struct shell_words shown = *words;
 
-	for (size_t i = 0; limit && i < shell->settings.count; i++)
-		is_limited |= strncmp(shell->settings.argument[i], "--limit=", 8) == 0;
-	run_view(shell, words, "text", is_limited ? NULL : TOP_ROWS);
+	for (size_t i = 1; i < shown.count; i++) {
+		if (strcmp(shown.word[i], "-1") == 0)
+			shown.word[i] = rows;
+	}
+	run_view(shell, &shown, "text", limit && strcmp(limit, "-1") != 0 ? NULL : TOP_ROWS);
 }
 
-static void run_web(struct shell *shell, const struct shell_words *words)
+/* first: the first word after the view's name */
+static void show_in_browser(struct shell *shell, const struct shell_words *words, const char *name,
+			    size_t first)
 {
-	struct shell_view view = view_of(shell, words->count > 1 ? words->word[1] : "svg");
+	struct shell_view view = view_of(shell, name);
 	const struct renderer *renderer = shell_renderer(view.name);
 	char path[BROWSER_PATH_MAX];
 
@@ -100,8 +106,8 @@ static void run_web(struct shell *shell, const struct shell_words *words)
 		shell_complain("no view is called \"%s\"; help lists them", view.name);
 		return;
 	}
-	view.word = words->word + 2;
-	view.word_count = words->count > 2 ? words->count - 2 : 0;
+	view.word = words->word + first;
+	view.word_count = words->count > first ? words->count - first : 0;
 	view.output_fd = browser_file(renderer->ending ? renderer->ending : ".txt", path);
 	if (view.output_fd < 0) {
 		shell_complain("cannot write a temporary file: %s", strerror(-view.output_fd));
@@ -118,76 +124,40 @@ static void run_web(struct shell *shell, const struct shell_words *words)
 			       : "written, and shown by xdg-open");
 }
 
+static void run_web(struct shell *shell, const struct shell_words *words)
+{
+	show_in_browser(shell, words, words->count > 1 ? words->word[1] : "svg", 2);
+}
+
+/* As in pprof: a page for a browser, unless it goes into a file. */
+static void run_weblist(struct shell *shell, const struct shell_words *words)
+{
+	if (words->output)
+		run_view(shell, words, words->word[0], NULL);
+	else
+		show_in_browser(shell, words, words->word[0], 1);
+}
+
 /* ---- settings -------------------------------------------------------------------------------- */
-
-static void set(struct shell *shell, const struct option *option, const char *value)
-{
-	const struct shell_view view = view_of(shell, "text");
-	const int err = shell_settings_set(&shell->settings, option, value);
-
-	if (err)
-		shell_complain("%s", err == -ENOMEM ? "out of memory" : "too many options are set");
-	else if (!shell_view_is_right(&view))
-		shell_settings_unset(&shell->settings, option);
-}
-
-/* Says that nothing has the name, and what is near to it. */
-static void complain_of_name(const char *what, const char *name, size_t size, bool with_commands);
-
-/* Joins the words to one text. */
-static char *joined(const struct shell_words *words)
-{
-	size_t size = 1;
-
-	for (size_t i = 0; i < words->count; i++)
-		size += strlen(words->word[i]) + 1;
-	char *text = calloc(size, 1), *to = text;
-	for (size_t i = 0; text && i < words->count; i++)
-		to += sprintf(to, "%s%s", i ? " " : "", words->word[i]);
-	return text;
-}
-
-static void assign(struct shell *shell, const char *name, size_t size, const char *value)
-{
-	const struct option *option = shell_settings_find(name, size);
-
-	const bool is_switch = option && option->has_arg == no_argument;
-
-	value += strspn(value, " ");
-	if (!option)
-		complain_of_name("no option that can be set here is called", name, size, false);
-	else if (!*value || (is_switch && option->val != OPTION_TRIM &&
-			     (strcmp(value, "false") == 0 || strcmp(value, "off") == 0)))
-		shell_settings_unset(&shell->settings, option);
-	else
-		set(shell, option, is_switch && strcmp(value, "true") == 0 ? NULL : value);
-}
-
-/* Runs NAME=VALUE, NAME = VALUE or NAME. False if the line is none of these. */
-static bool run_setting(struct shell *shell, const struct shell_words *words)
-{
-	char *text = joined(words);
-	const size_t size = text ? strcspn(text, " =") : 0;
-	const char *rest = text ? text + size + strspn(text + size, " ") : "";
-	const struct option *option = text ? shell_settings_find(text, size) : NULL;
-	bool is_setting = true;
-
-	if (*rest == '=')
-		assign(shell, text, size, rest + 1);
-	else if (option && words->count == 1 && option->has_arg == no_argument)
-		set(shell, option, NULL);
-	else if (option && option->has_arg == required_argument)
-		shell_complain("%s wants a value: %s=VALUE", text, text);
-	else
-		is_setting = option && words->count == 1;
-	free(text);
-	return is_setting;
-}
 
 static void run_options(struct shell *shell, const struct shell_words *words)
 {
+	const uint32_t type = shell->profile->meta.default_type;
+
 	(void)words;
-	shell_settings_print(&shell->settings, stdout);
+	shell_settings_print(&shell->settings, type ? (enum sample_type)(type - 1) : INUSE_SPACE,
+			     stdout);
+}
+
+/* What pprof clears by one sign. */
+static void run_clear(struct shell *shell, const struct shell_words *words)
+{
+	static const char *const cleared[] = {"focus", "ignore", "hide", "tagfocus", "tagignore"};
+
+	(void)words;
+	for (size_t i = 0; i < sizeof(cleared) / sizeof(cleared[0]); i++)
+		shell_settings_unset(&shell->settings,
+				     shell_settings_find(cleared[i], strlen(cleared[i])));
 }
 
 static void run_unset(struct shell *shell, const struct shell_words *words)
@@ -219,13 +189,17 @@ static void run_help(struct shell *shell, const struct shell_words *words);
 static const struct command commands[] = {
 	{"top", "[N] [REGEX...]", "the first rows of text, 10 if nothing else is said", run_top},
 	{"web", "[VIEW]", "the call graph, or another view, in a browser", run_web},
-	{"options", "", "what is set", run_options},
+	{"weblist", "REGEX", "source with instructions, a page in a browser, or > FILE.html",
+	 run_weblist},
+	{"options", "", "all that can be set, and what it is set to", run_options},
 	{"o", "", "the same", run_options},
 	{"unset", "OPTION...", "what was set is no longer in force; so is OPTION=", run_unset},
+	{":", "", "focus, ignore, hide, tagfocus and tagignore are no longer in force", run_clear},
 	{"history", "", "lines that were typed", run_history},
 	{"help", "[WORD]", "this list, or what a command, a view or an option is for", run_help},
 	{"quit", "", "leave; so do exit and Ctrl-D", run_quit},
 	{"exit", "", "leave", run_quit},
+	{"q", "", "leave", run_quit},
 	{NULL, NULL, NULL, NULL},
 };
 
@@ -238,20 +212,20 @@ static const struct command *command_of(const char *name)
 	return command->name ? command : NULL;
 }
 
-static void complain_of_name(const char *what, const char *name, size_t size, bool with_commands)
+static void complain_of_name(const char *what, const char *name)
 {
-	struct hi_nearest nearest = {.typed = name, .size = size};
+	struct hi_nearest nearest = {.typed = name, .size = strlen(name)};
 	const char *letters;
 
-	for (const struct command *command = commands; with_commands && command->name; command++)
+	for (const struct command *command = commands; command->name; command++)
 		hi_nearest_look(&nearest, command->name);
 	for (const struct option *option = report_option_table_get(&letters); option->name;
 	     option++) {
-		if ((with_commands && option->val >= OPTION_RENDERER) ||
+		if (option->val >= OPTION_RENDERER ||
 		    shell_settings_find(option->name, strlen(option->name)))
 			hi_nearest_look(&nearest, option->name);
 	}
-	shell_complain("%s \"%.*s\"; %s%s%s", what, (int)size, name,
+	shell_complain("%s \"%s\"; %s%s%s", what, name,
 		       nearest.name ? "did you mean " : "help lists what there is",
 		       nearest.name ? nearest.name : "", nearest.name ? "?" : "");
 }
@@ -298,7 +272,7 @@ static void help_on(const char *name)
 	else if (renderer)
 		print_help_line(name, renderer->argument, renderer->help);
 	else if (!option)
-		complain_of_name("there is no", name, strlen(name), true);
+		complain_of_name("there is no", name);
 	else if (!print_option_help(option->name))
 		printf("  %s\n", option->name);
 }
@@ -370,9 +344,12 @@ static void run_words(struct shell *shell, const struct shell_words *words)
 {
 	const char *name = words->word[0];
 
-	if (!run_command(shell, words) && !run_setting(shell, words) &&
-	    !run_with_number(shell, words))
-		complain_of_name("unknown command", name, strlen(name), true);
+	const struct shell_assign assign = {.settings = &shell->settings,
+					    .view = view_of(shell, "text")};
+
+	if (!run_command(shell, words) && !shell_assign_type(&assign, words) &&
+	    !shell_assign_setting(&assign, words) && !run_with_number(shell, words))
+		complain_of_name("unknown command", name);
 }
 
 static void run_line(struct shell *shell, const char *line)

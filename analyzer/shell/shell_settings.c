@@ -11,18 +11,11 @@
 #include "hi_options.h"
 #include "report_option_table.h"
 #include "report_options.h"
+#include "sample_types.h"
 
 /* Options that are used while files are read, or that the shell sets by other means. */
-static const char *const unsettable[] = {"help", "output", "binary", "base", "diff-base"};
-
-static bool is_type(const char *name)
-{
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-		if (strcmp(report_option_table_type(type), name) == 0)
-			return true;
-	}
-	return false;
-}
+static const char *const unsettable[] = {"help",      "output",  "binary", "base",
+					 "diff-base", "timeout", "seconds"};
 
 static bool is_settable(const char *name)
 {
@@ -56,6 +49,45 @@ const struct option *shell_settings_find(const char *name, size_t size)
 	return option && is_settable(option->name) ? option : NULL;
 }
 
+/*
+ * The option in whose place this one stands, and the value that it has there: *value becomes that.
+ * Itself if there is none.
+ */
+static const struct option *meant(const struct option *option, const char **value)
+{
+	static const char *const granularity[] = {[PROFILE_FUNCTIONS] = "functions",
+						  [PROFILE_FILES] = "files",
+						  [PROFILE_LINES] = "lines",
+						  [PROFILE_ADDRESSES] = "addresses",
+						  [PROFILE_FILEFUNCTIONS] = "filefunctions"};
+	const int code = option->val;
+	enum sample_type type;
+
+	if (code >= OPTION_TYPE && code < OPTION_TYPE + SAMPLE_TYPE_COUNT) {
+		*value = sample_types[code - OPTION_TYPE].name;
+		return shell_settings_find("sample-index", strlen("sample-index"));
+	}
+	if (code >= OPTION_GRANULARITY && code < OPTION_TYPE) {
+		*value = granularity[code - OPTION_GRANULARITY];
+		return shell_settings_find("granularity", strlen("granularity"));
+	}
+	if (code == OPTION_CUM || code == OPTION_FLAT) {
+		*value = code == OPTION_CUM ? "cum" : "flat";
+		return shell_settings_find("sort", strlen("sort"));
+	}
+	if (code == OPTION_NO_TRIM) {
+		*value = "false";
+		return shell_settings_find("trim", strlen("trim"));
+	}
+	if (code == OPTION_SHOW_BYTES) {
+		*value = "bytes";
+		return shell_settings_find("unit", strlen("unit"));
+	}
+	if (code == OPTION_SAMPLE_INDEX && *value && report_option_table_type_of(*value, &type))
+		*value = sample_types[type].name;
+	return option;
+}
+
 static bool is_of(const char *argument, const char *name)
 {
 	const size_t size = strlen(name);
@@ -64,22 +96,19 @@ static bool is_of(const char *argument, const char *name)
 	       (argument[2 + size] == '=' || argument[2 + size] == '\0');
 }
 
-static void remove_at(struct shell_settings *settings, size_t index)
-{
-	free(settings->argument[index]);
-	settings->count--;
-	memmove(&settings->argument[index], &settings->argument[index + 1],
-		(settings->count - index) * sizeof(settings->argument[0]));
-}
-
 bool shell_settings_unset(struct shell_settings *settings, const struct option *option)
 {
+	const char *ignored = NULL;
+
+	option = meant(option, &ignored);
 	for (size_t i = 0; i < settings->count; i++) {
-		if (is_of(settings->argument[i], option->name) ||
-		    (option->val == OPTION_SAMPLE_INDEX && is_type(settings->argument[i] + 2))) {
-			remove_at(settings, i);
-			return true;
-		}
+		if (!is_of(settings->argument[i], option->name))
+			continue;
+		free(settings->argument[i]);
+		settings->count--;
+		memmove(&settings->argument[i], &settings->argument[i + 1],
+			(settings->count - i) * sizeof(settings->argument[0]));
+		return true;
 	}
 	return false;
 }
@@ -96,20 +125,11 @@ static char *argument_of(const struct option *option, const char *value)
 int shell_settings_set(struct shell_settings *settings, const struct option *option,
 		       const char *value)
 {
-	enum sample_type type;
-
-	if (option->val == OPTION_SAMPLE_INDEX && report_option_table_type_of(value, &type)) {
-		const char *name = report_option_table_type(type);
-		return shell_settings_set(settings, shell_settings_find(name, strlen(name)), NULL);
-	}
+	option = meant(option, &value);
 	char *argument = argument_of(option, value);
 	if (!argument)
 		return -ENOMEM;
 	shell_settings_unset(settings, option);
-	for (size_t i = settings->count; is_type(option->name) && i-- > 0;) {
-		if (is_type(settings->argument[i] + 2))
-			remove_at(settings, i);
-	}
 	if (settings->count == SHELL_SETTINGS_MAX) {
 		free(argument);
 		return -ENOSPC;
@@ -118,12 +138,91 @@ int shell_settings_set(struct shell_settings *settings, const struct option *opt
 	return 0;
 }
 
-void shell_settings_print(const struct shell_settings *settings, FILE *out)
+const char *shell_settings_value(const struct shell_settings *settings, const struct option *option)
 {
-	for (size_t i = 0; i < settings->count; i++)
-		fprintf(out, "%s\n", settings->argument[i] + 2);
-	if (settings->count == 0)
-		fprintf(out, "Nothing is set.\n");
+	const char *ignored = NULL;
+
+	option = meant(option, &ignored);
+	for (size_t i = 0; i < settings->count; i++) {
+		const char *argument = settings->argument[i];
+
+		if (is_of(argument, option->name))
+			return argument[2 + strlen(option->name)]
+				       ? argument + 3 + strlen(option->name)
+				       : "true";
+	}
+	return NULL;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Values before anything is set; "false" or "" where an option is not here. */
+static const struct {
+	const char *name, *shown_as, *value, *choices;
+} initial[] = {
+	{"color", NULL, "auto", "always | auto | never"},
+	{"divide-by", NULL, "1", NULL},
+	{"edgefraction", NULL, "0.001", NULL},
+	{"granularity", NULL, "functions", "addresses | filefunctions | files | functions | lines"},
+	{"limit", "nodecount", "-1", "0 is all, -1 is the view's own"},
+	{"nodefraction", NULL, "0.005", NULL},
+	{"sample-index", NULL, NULL, "alloc_objects | alloc_space | inuse_objects | inuse_space"},
+	{"sort", NULL, "flat", "cum | flat"},
+	{"tail", NULL, "10%", NULL},
+	{"trim", NULL, "true", NULL},
+	{"unit", NULL, "auto", "auto | minimum | bytes | kb | mb | gb | tb"},
+};
+
+/* "  name = value //: choices; default is other", with _ for -. */
+static void print_setting(const struct shell_settings *settings, const struct option *option,
+			  enum sample_type type, FILE *out)
+{
+	const char *set_to = shell_settings_value(settings, option), *name = option->name,
+		   *choices = NULL,
+		   *value = option->has_arg == required_argument ? "\"\"" : "false";
+	char shown[64];
+
+	for (size_t i = 0; i < sizeof(initial) / sizeof(initial[0]); i++) {
+		if (strcmp(initial[i].name, option->name) != 0)
+			continue;
+		name = initial[i].shown_as ? initial[i].shown_as : name;
+		value = initial[i].value ? initial[i].value : sample_types[type].name;
+		choices = initial[i].choices;
+	}
+	snprintf(shown, sizeof(shown), "%s", name);
+	for (char *at = shown; *at; at++)
+		*at = *at == '-' ? '_' : *at;
+	fprintf(out, "  %-20s = %s", shown, set_to ? set_to : value);
+	if (choices)
+		fprintf(out, "  //: [%s]", choices);
+	if (set_to && strcmp(set_to, value) != 0)
+		fprintf(out, "%s default is %s", choices ? "," : "  //:", value);
+	fputc('\n', out);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct option *const *a = left, *const *b = right;
+
+	return strcmp((*a)->name, (*b)->name);
+}
+
+void shell_settings_print(const struct shell_settings *settings, enum sample_type type, FILE *out)
+{
+	const char *letters;
+	const struct option *known = report_option_table_get(&letters), *shown[SHELL_SETTINGS_MAX];
+	size_t count = 0;
+
+	for (; known->name && count < SHELL_SETTINGS_MAX; known++) {
+		const char *ignored = NULL;
+		const struct option *option = shell_settings_find(known->name, strlen(known->name));
+
+		if (option == known && meant(option, &ignored) == option)
+			shown[count++] = option;
+	}
+	qsort(shown, count, sizeof(shown[0]), compare_names);
+	for (size_t i = 0; i < count; i++)
+		print_setting(settings, shown[i], type, out);
 }
 
 static int take(struct shell_settings *settings, const struct option *option, const char *value)

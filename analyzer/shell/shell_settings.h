@@ -4,7 +4,8 @@
  * NAME=VALUE means --NAME=VALUE on the command line.
  *
  * report_options.h defines the options. A name may be written with _ for -, as in pprof. Options
- * that only matter while files are read, or that select a view, cannot be set.
+ * that only matter while files are read, or that select a view, cannot be set. Of several options
+ * that say the same in other words one is kept: --lines is granularity=lines.
  */
 #ifndef HI_SHELL_SETTINGS_H
 #define HI_SHELL_SETTINGS_H
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "estimate.h"
 
 #define SHELL_SETTINGS_MAX 128u
 
@@ -43,6 +46,13 @@ int shell_settings_set(struct shell_settings *settings, const struct option *opt
 		       const char *value);
 /* Returns false if the option was not set. */
 bool shell_settings_unset(struct shell_settings *settings, const struct option *option);
-void shell_settings_print(const struct shell_settings *settings, FILE *out);
+/*
+ * What the option is set to: "true" for one without an argument; NULL = it is not set. Lives until
+ * the settings change.
+ */
+const char *shell_settings_value(const struct shell_settings *settings,
+				 const struct option *option);
+/* Prints all options that can be set. type: what is counted if nothing is set. */
+void shell_settings_print(const struct shell_settings *settings, enum sample_type type, FILE *out);
 
 #endif

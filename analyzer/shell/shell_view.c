@@ -70,8 +70,10 @@ static int join(char **text, const char *more)
 	return 0;
 }
 
+/* Below zero, too, as in pprof: there a view shows all, and by -1 what it does by itself. */
 static bool is_number(const char *word)
 {
+	word += *word == '-';
 	return *word && word[strspn(word, "0123456789")] == '\0';
 }
 
@@ -147,9 +149,11 @@ static int put_view(const struct shell_view *view, struct command_line *line)
 		if (wants_next(word) && next < view->word_count)
 			put(line, view->word[next++]);
 	}
+	/* As in pprof: what is chosen of tags are tags. */
+	const bool is_tags = strcmp(renderer->name, "tags") == 0;
 	if (!err)
-		err = put_filter(line, "focus", line->focus);
-	return err ? err : put_filter(line, "ignore", line->ignore);
+		err = put_filter(line, is_tags ? "tagfocus" : "focus", line->focus);
+	return err ? err : put_filter(line, is_tags ? "tagignore" : "ignore", line->ignore);
 }
 
 static int command_line_fill(const struct shell_view *view, struct command_line *line)

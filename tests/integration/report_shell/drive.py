@@ -129,18 +129,21 @@ def main():
     shell.ask("sample_index=inuse_objects")
     answer = shell.ask("options")
     check(
-        "inuse-objects" in answer and "alloc" not in answer,
+        is_set(answer, "sample_index", "inuse_objects"),
         "one type takes the place of the other",
         answer,
     )
-    check("inuse-objects" in shell.ask("o"), "o is options", "")
+    check(is_set(shell.ask("o"), "sample_index", "inuse_objects"), "o is options", "")
     shell.ask("sample_index=1")
     answer = shell.ask("options")
-    check("alloc-space" in answer and "inuse" not in answer, "a type by its number", answer)
-    answer = shell.ask("sample_index=9")
-    check("not \"9\"" in answer, "a number that is none", answer)
+    check(is_set(answer, "sample_index", "alloc_space"), "a type by its number", answer)
+    check("default is inuse_space" in line_with(answer, "sample_index"), "and the default", answer)
+    for number in ("9", "-1"):
+        answer = shell.ask(f"sample_index={number}")
+        check(f'not "{number}"' in answer, "a number that is none", answer)
+    check(is_set(shell.ask("o"), "sample_index", "alloc_space"), "changes nothing", "")
     shell.ask("sample_index=")
-    check("Nothing is set" in shell.ask("o"), "the default again", "")
+    check_initial(shell, "the default again")
     shell.ask("limit=1")
     answer = shell.ask("text")
     check(
@@ -157,7 +160,7 @@ def main():
     check("MB" not in line_with(answer, "keep_apples"), "is not that of the next", answer)
     answer = shell.ask("limit=x")
     check("wants a number" in answer, "a wrong value is told", answer)
-    check("Nothing is set" in shell.ask("options"), "and not set", "")
+    check_initial(shell, "and not set")
     if (
         "unknown option"
         not in subprocess.run(
@@ -217,6 +220,7 @@ def main():
     )
     check("bytes allocated" in shell.ask("help inuse-space"), "help says what an option is for", "")
     check_interrupt(shell)
+    check_weblist(shell)
     check_web(shell)
     shell.end("quit\n")
     check_history()
@@ -227,6 +231,41 @@ def main():
 
 def rows_of(answer):
     return [line for line in answer.split("\n") if line.count("%") == 3]
+
+
+def is_set(answer, name, value):
+    return re.search(rf"^ *{name} += {re.escape(value)}( |\r?$)", answer, re.M) is not None
+
+
+def check_initial(shell, what):
+    """Nothing is set: each option has its default."""
+    answer = shell.ask("o")
+    check(
+        "default is" not in answer
+        and all(
+            is_set(answer, name, value)
+            for name, value in (
+                ("nodecount", "-1"), ("trim", "true"), ("sort", "flat"), ("mean", "false"),
+                ("granularity", "functions"), ("sample_index", "inuse_space"), ("focus", '""'),
+                ("nodefraction", "0.005"), ("tagroot", '""'), ("call_tree", "false"),
+            )
+        ),
+        what,
+        answer,
+    )
+
+
+def check_rows(shell):
+    """How many rows top has by nodecount, as a setting and as a word, as in go tool pprof."""
+    every = len(rows_of(shell.ask("text --no-trim"))) - 1  # without the heading
+    for setting, word, wanted in (
+        ("-1", "", 10), ("0", "", every), ("-5", "", every), ("2", "", 2), ("2", " -1", 10),
+        ("2", " 0", every), ("2", " -7", every), ("2", " 1", 1),
+    ):
+        shell.ask(f"nodecount={setting}")
+        answer = shell.ask(f"top{word} --nodefraction=0")
+        check(len(rows_of(answer)) - 1 == min(wanted, every), f"{setting}: top{word}", answer)
+    shell.ask("nodecount=")
 
 
 def check_words_of_pprof(shell):
@@ -243,7 +282,7 @@ def check_words_of_pprof(shell):
         check('"' not in answer and "wants" not in answer, setting, answer)
     answer = shell.ask("text")
     check(whole and rows_of(answer) == whole, "all of them are in force", answer)
-    check("trim=false" in shell.ask("o"), "trim=false is set", "")
+    check(is_set(shell.ask("o"), "trim", "false"), "trim=false is set", "")
     for name in ("nodecount", "unit", "trim", "granularity"):
         check("not set" not in shell.ask(f"{name}="), f"{name}=", "")
     check("bytes: Total" in shell.ask("tags"), "tags is a view", "")
@@ -260,9 +299,26 @@ def check_words_of_pprof(shell):
     check("target.c" in answer and "keep_" not in answer, "rows are files", answer)
     shell.ask("unset granularity")
     shell.ask("cum")
-    check("cum" in shell.ask("o"), "cum is an option", "")
+    check(is_set(shell.ask("o"), "sort", "cum"), "cum is an option", "")
     shell.ask("cum=false")
-    check("Nothing is set" in shell.ask("o"), "and cum=false takes it back", "")
+    check_initial(shell, "and cum=false takes it back")
+    shell.ask("lines")
+    shell.ask("files")
+    answer = shell.ask("o")
+    check(is_set(answer, "granularity", "files"), "one granularity takes another's place", answer)
+    shell.ask("granularity=")
+    check_rows(shell)
+    shell.ask("mean_inuse_space")
+    answer = shell.ask("o")
+    check(is_set(answer, "mean", "true") and is_set(answer, "sample_index", "inuse_space"),
+          "mean_TYPE", answer)
+    shell.ask("total_inuse_space")
+    check(is_set(shell.ask("o"), "mean", "false"), "total_TYPE", "")
+    shell.ask("unset sample_index")
+    for name in ("focus", "ignore", "hide", "tagfocus", "tagignore"):
+        shell.ask(f"{name}=x")
+    shell.ask(":")
+    check_initial(shell, "a colon clears what chooses")
     for typed, meant in (
         ("tpo", "top"), ("collapsd 3", "collapsed"), ("foucs=x", "focus"),
         ("nodecuont=3", "nodecount"), ("help colapsed", "collapsed"), ("granul", "granularity"),
@@ -325,6 +381,18 @@ def children_of(pid):
         except OSError:
             pass
     return found
+
+
+def check_weblist(shell):
+    """A page in a file; without one, for a browser."""
+    shell.ask("weblist keep_pears > pears.html")
+    with open(f"{DIRECTORY}/pears.html", encoding="utf-8") as file:
+        page = file.read()
+    check("<h2>keep_pears</h2>" in page and "<summary" in page, "weblist goes into a file", page)
+    answer = shell.ask("weblist keep_pears")
+    path = re.search(r"(/\S+\.html): written", answer)
+    check(path, "or where a browser finds it", answer)
+    os.unlink(path.group(1))
 
 
 def check_web(shell):
@@ -403,7 +471,8 @@ def check_comparison():
         answer = shell.ask("collapsed")
         check(re.search(r"keep_apples (\d+) \1\b", answer), "compared with itself", answer)
         check(
-            ("alloc-space" in shell.ask("options")) == ("--alloc-space" in options),
+            is_set(shell.ask("options"), "sample_index", "alloc_space")
+            == ("--alloc-space" in options),
             "what the command line has set",
             "",
         )
