@@ -30,6 +30,7 @@ struct hi_options {
 	char **argv;
 	const struct option *known; /* the last one has no name */
 	const char *letters;        /* in the format of getopt(), without a colon at its start */
+	bool in_order;              /* the first word that is no option ends them */
 	int next;                   /* the word to be read next; starts at 1 */
 	int others;                 /* words before it that are no options, moved behind them */
 	const char *cluster;        /* the rest of a word of letters */
@@ -229,7 +230,7 @@ static inline int hi_options_next(struct hi_options *options)
 
 	options->value = NULL;
 	options->is_off = false;
-	while (!options->cluster && options->next < options->argc &&
+	while (!options->cluster && !options->in_order && options->next < options->argc &&
 	       (options->argv[options->next][0] != '-' || !options->argv[options->next][1])) {
 		options->next++;
 		options->others++;
@@ -237,7 +238,8 @@ static inline int hi_options_next(struct hi_options *options)
 	const int first = options->next;
 	if (options->cluster) {
 		code = hi_options_read_letter(options);
-	} else if (first < options->argc) {
+	} else if (first < options->argc && options->argv[first][0] == '-' &&
+		   options->argv[first][1]) {
 		options->word = options->argv[options->next++];
 		if (strcmp(options->word, "--") != 0)
 			code = hi_options_read_word(options);

@@ -15,16 +15,15 @@ static const struct option known[] = {
  * What is read of words that are separated by blanks: "o(x) !M q | file": the codes with their
  * values, ! before what is off, and behind a bar what is no option.
  */
-static const char *read_words(const char *line)
+static const char *read_words_of(struct hi_options given, const char *line)
 {
 	static char copy[256], text[256];
 	static char name[] = "name";
 	char *argv[WORDS_MAX] = {name}, *rest = NULL;
-	struct hi_options given = {
-		.argc = 1, .argv = argv, .known = known, .letters = "o:qv", .next = 1};
 	size_t used = 0;
 	int code;
 
+	given.argv = argv;
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		argv[given.argc++] = word;
@@ -40,6 +39,21 @@ static const char *read_words(const char *line)
 	for (int i = given.next; i < given.argc; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, " %s", argv[i]);
 	return text;
+}
+
+static const char *read_words(const char *line)
+{
+	return read_words_of(
+		(struct hi_options){.argc = 1, .known = known, .letters = "o:qv", .next = 1}, line);
+}
+
+/* As of a command that is followed by another program's. */
+static const char *read_in_order(const char *line)
+{
+	return read_words_of(
+		(struct hi_options){
+			.argc = 1, .known = known, .letters = "o:qv", .in_order = true, .next = 1},
+		line);
 }
 
 static const char *explain(char *word)
@@ -116,3 +130,14 @@ UNIT_TEST(the_nearest_name)
 }
 
 UNIT_MAIN()
+
+UNIT_TEST(in_order_the_first_word_ends_the_options)
+{
+	CHECK_STR(read_in_order("-q program -v --top"), "q | program -v --top");
+	CHECK_STR(read_in_order("-o x program -q"), "o(x) | program -q");
+	CHECK_STR(read_in_order("-q -- -v x"), "q | -v x");
+	CHECK_STR(read_in_order("-qv - -q"), "q v | - -q");
+	CHECK_STR(read_in_order("-q -- -- x"), "q | -- x");
+	CHECK_STR(read_in_order("program -- x"), "| program -- x");
+	CHECK_STR(read_in_order(""), "|");
+}
