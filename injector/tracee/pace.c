@@ -16,6 +16,7 @@
 
 static _Thread_local struct sched_attr before;
 static _Thread_local bool is_boosted;
+static struct sched_attr inherited; /* from who started us; of size 0 = it is as it was */
 
 static bool get(struct sched_attr *attr)
 {
@@ -33,8 +34,15 @@ void pace_give_way(void)
 
 	if (!get(&attr) || (attr.sched_policy != SCHED_NORMAL && attr.sched_policy != SCHED_BATCH))
 		return;
+	inherited = attr;
 	attr.sched_runtime = SLICE_NS;
 	(void)set(&attr);
+}
+
+void pace_take_back(void)
+{
+	if (inherited.size)
+		(void)set(&inherited);
 }
 
 /* Some cgroups refuse real-time scheduling even to root. */

@@ -17,6 +17,8 @@
  * us until the next tick. Requests for long slices are understood since 6.12.
  */
 void pace_give_way(void);
+/* Takes that back, in a child that is to execute a program of the user's. */
+void pace_take_back(void);
 
 /*
  * For this thread: before all ordinary threads of the machine, until pace_restore. A thread that is

@@ -44,6 +44,41 @@ int tracee_probe(pid_t child, bool *out_may_suspend)
 	return 0;
 }
 
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static pid_t kept;
+
+void ptrace_keep_status(pid_t child)
+{
+	kept = child;
+}
+
+/*
+ * Looks first, and collects only a stop. The look asks for exits, and is answered with stops, too:
+ * those of a tracee are reported whatever was asked for.
+ */
+pid_t ptrace_wait(pid_t tid, int *out_status)
+{
+	siginfo_t change = {0};
+
+	if (tid != kept)
+		return waitpid(tid, out_status, __WALL | WNOHANG);
+	if (waitid(P_PID, (id_t)tid, &change, WEXITED | WNOWAIT | WNOHANG | __WALL))
+		return -1;
+	if (!change.si_pid)
+		return 0;
+	if (change.si_code == CLD_EXITED || change.si_code == CLD_KILLED ||
+	    change.si_code == CLD_DUMPED) {
+		*out_status = W_EXITCODE(0, SIGKILL);
+		return tid;
+	}
+	if (waitid(P_PID, (id_t)tid, &change, WSTOPPED | WNOHANG | __WALL))
+		return -1;
+	if (change.si_pid)
+		*out_status = W_STOPCODE(change.si_status);
+	return change.si_pid;
+}
+
 /* ---- stops ----------------------------------------------------------------------------------- */
 
 /* Detaches a thread in its last stop: neither it nor a thread that execs may wait for us there. */
@@ -143,7 +178,7 @@ int tracee_has_stopped(struct tracee *tracee)
 	enum ptrace_stop stop;
 	int status, signal = 0;
 	const int64_t seen_ns = (int64_t)clock_now_ns();
-	pid_t got = waitpid(tracee->tid, &status, __WALL | WNOHANG);
+	pid_t got = ptrace_wait(tracee->tid, &status);
 	int err;
 
 	if (got == 0) {

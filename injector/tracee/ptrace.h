@@ -63,6 +63,15 @@ must_check int ptrace_request(int number, const char *name, pid_t tid, uintptr_t
  */
 must_check int tracee_probe(pid_t child, bool *out_may_suspend);
 
+/*
+ * The next change of state of a traced thread, as waitpid with WNOHANG returns it. The exit of
+ * `kept`, a child of ours that somebody else waits for, is reported and not collected: to the
+ * kernel we are both its parent and its tracer, so that a wait of the tracer would take its status
+ * away.
+ */
+pid_t ptrace_wait(pid_t tid, int *out_status);
+void ptrace_keep_status(pid_t child);
+
 /* Classifies the status that waitpid returned for it. 0, or -ESRCH, and it is TRACEE_GONE. */
 must_check int ptrace_classify(struct tracee *tracee, int status, enum ptrace_stop *out_stop,
 			       int *out_signal);

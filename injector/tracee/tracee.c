@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -35,7 +34,7 @@ static int look_until(struct tracee *tracee, int64_t deadline_ns, int *out_statu
 {
 	for (;;) {
 		const int64_t seen_ns = (int64_t)clock_now_ns();
-		pid_t got = waitpid(tracee->tid, out_status, __WALL | WNOHANG);
+		pid_t got = ptrace_wait(tracee->tid, out_status);
 		int64_t left_ns;
 
 		if (got == tracee->tid) {

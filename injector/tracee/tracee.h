@@ -9,6 +9,7 @@
  *   stop_world.h       all threads at once, within the session's allowance
  *   patch.h            changes words that running threads read; force_write.h: where pages are
  *                      read-only
+ *   launch.h           starts a program, and stops it before it runs
  *   watchdog.h         ends us if we freeze meanwhile; hold.h, held.h, pace.h: what a tracing
  *                      thread does while it holds a thread, and how long that was
  *   seccomp_filter.h   would the target's own filters let our calls pass
@@ -21,10 +22,10 @@
  * tracee.h - one thread of the target under ptrace: only ptrace.c calls ptrace(), and no wait
  * status leaves it.
  *
- * SEIZE and INTERRUPT, never ATTACH; no option that kills the target with us. Every wait has a
- * deadline. Signals that arrive are passed on, and a system call that a stop breaks off is made
- * again. 0 or negative errno: -ESRCH gone, -EPERM refused, -ETIMEDOUT did not stop in time (state
- * D, a vfork parent, a starved machine).
+ * SEIZE and INTERRUPT, never ATTACH; no option that kills the target with us (but launch.h). Every
+ * wait has a deadline. Signals that arrive are passed on, and a system call that a stop breaks off
+ * is made again. 0 or negative errno: -ESRCH gone, -EPERM refused, -ETIMEDOUT did not stop in time
+ * (state D, a vfork parent, a starved machine).
  *
  * A tracer is a thread, not a process: all calls for one tracee must come from the thread that
  * stopped it. A thread of the target that does not stop cannot be detached either; the kernel
