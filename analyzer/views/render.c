@@ -52,6 +52,7 @@ const struct renderer renderers[] = {
 	 render_json, false},
 	{"leaks", 0, NULL, NULL, "what is still there, by stack, and which of it grows",
 	 render_leaks, false},
+	{"kept", 0, NULL, NULL, "what is in use, by stack, the largest first", render_kept, false},
 	{"growth", 0, NULL, NULL,
 	 "several files, the oldest first: how what each stack holds has changed; with --html or "
 	 "into a .html the page, opened at a chart",

@@ -46,6 +46,7 @@ int render_leaks(const struct profile *profile, const struct render_options *opt
 int render_growth(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_temporary(const struct profile *profile, const struct render_options *options,
 		     FILE *out);
+int render_kept(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_waste(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_flame(const struct profile *profile, const struct render_options *options, FILE *out);
 int render_html(const struct profile *profile, const struct render_options *options, FILE *out);

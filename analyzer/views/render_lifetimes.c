@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_lifetimes.c - two views with a line for each stack: blocks that were freed soon after they
- * were allocated (--temporary), and usable bytes beyond those requested (--waste).
+ * render_lifetimes.c - three views with a line for each stack: blocks that are in use (--kept),
+ * blocks that were freed soon after they were allocated (--temporary), and usable bytes beyond
+ * those requested (--waste).
  */
 #include "render_formats.h"
 
@@ -133,6 +134,38 @@ int render_temporary(const struct profile *profile, const struct render_options 
 			   "the mean.",
 		.value = temporary_value,
 		.print = print_temporary,
+	};
+
+	return render_view(profile, &view, options, out);
+}
+
+/* ---- blocks in use --------------------------------------------------------------------------- */
+
+static double kept_value(const struct line *line, double window_ns)
+{
+	(void)window_ns;
+	return line->bytes.value;
+}
+
+static void print_kept(const struct line *line, FILE *out)
+{
+	char bytes[HI_UNITS_TEXT_MAX], error[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "%10s %10s %10.0f %8.0f  ",
+		hi_format_bytes(line->bytes.value, bytes, sizeof(bytes)),
+		stack_column_error(&line->bytes, INUSE_SPACE, error), line->objects.value,
+		line->bytes.samples);
+}
+
+int render_kept(const struct profile *profile, const struct render_options *options, FILE *out)
+{
+	static const struct view view = {
+		.space = INUSE_SPACE,
+		.objects = INUSE_OBJECTS,
+		.columns = "    in use        +/-    objects  samples  stack",
+		.nothing = "Nothing that was allocated in the window is in use.",
+		.value = kept_value,
+		.print = print_kept,
 	};
 
 	return render_view(profile, &view, options, out);

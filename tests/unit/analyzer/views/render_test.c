@@ -187,6 +187,28 @@ UNIT_TEST(text_tells_waste_and_ages_when_asked)
 	profile_close(&profile);
 }
 
+UNIT_TEST(kept_has_a_line_for_each_stack_the_largest_first)
+{
+	struct profile profile = small_profile();
+	const struct render_options options = {.type = INUSE_SPACE};
+
+	char *text = rendered("kept", &profile, &options, 0);
+	check_has(text,
+		  "Total: 4.01kB in use\n"
+		  "    in use        +/-    objects  samples  stack\n"
+		  "       3kB          0          3        3  copy file.c:10 < store < serve < "
+		  "main\n"
+		  "       1kB          0          1        1  serve file.c:10 < main\n"
+		  "        8B          0          1        1  tiny file.c:10 < main\n");
+	free(text);
+	for (size_t i = 0; i < profile.row_count; i++)
+		profile.row[i].inuse_bytes = profile.row[i].inuse_count = 0;
+	text = rendered("kept", &profile, &options, 0);
+	check_has(text, "Nothing that was allocated in the window is in use.\n");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(text_tells_how_the_rate_changed)
 {
 	struct profile profile = small_profile();
