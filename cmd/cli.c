@@ -18,6 +18,7 @@
 #include "hi_units.h"
 #include "hi_version.h"
 #include "preflight.h"
+#include "run.h"
 #include "session.h"
 
 #define DEFAULT_NS 60000000000u
@@ -36,6 +37,7 @@ struct command {
 
 static int run_check(int argc, char **argv);
 static int run_attach(int argc, char **argv);
+static int run_run(int argc, char **argv);
 static int run_dump(int argc, char **argv);
 static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
@@ -104,6 +106,28 @@ static const struct command commands[] = {
 	 "that cannot be told\n"
 	 "  -q, --quiet            no progress\n"
 	 "  -v, --verbose          say what is done, and what grows whenever that changes\n"},
+	{"run", run_run, "[OPTIONS of attach] [--] COMMAND [ARGUMENT...]",
+	 "profile the heap of a program from its first instruction on",
+	 "Starts the program, samples its allocations until it exits, shows what it never freed, "
+	 "and "
+	 "exits with its exit status.\n"
+	 "Takes the options of attach (`heapinject help attach`), in front of the command, but not "
+	 "-o - and --loader dlopen.\n"
+	 "\n"
+	 "  -s, --duration TIME    detach after that time (default: at the program's exit); the "
+	 "program goes on\n"
+	 "  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default: the "
+	 "program's "
+	 "name, here)\n"
+	 "\n"
+	 "All of heapinject's own messages go to standard error; only the object of --json comes "
+	 "to "
+	 "standard output, after the program's exit.\n"
+	 "SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to the program. "
+	 "`heapinject detach PID` ends the session, and\n"
+	 "the program goes on. Exits with 128 + N if signal N ended the program, with 127 if it is "
+	 "not found and with 126 if it cannot be\n"
+	 "executed; if it exits with 0, as attach does.\n"},
 	{"dump", run_dump, "PID", "have the attach that is running write a profile now, and go on",
 	 "Prints the names of the two files, once they are whole. What is in them is what the "
 	 "session has seen so far.\n"},
@@ -152,10 +176,12 @@ static void print_overview(FILE *out)
 		     "\nCommands:\n");
 	for (const struct command *command = commands; command->name; command++)
 		fprintf(out, "  %-8s %s\n", command->name, command->help);
-	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
-		     "4 a report is above --fail-above or something grows,\n"
-		     "5 that cannot be told.\n"
-		     "More: heapinject help COMMAND, man heapinject\n");
+	fprintf(out,
+		"\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
+		"4 a report is above --fail-above or something grows,\n"
+		"5 that cannot be told; run: those of the program, 126 and 127 if there is none to "
+		"execute.\n"
+		"More: heapinject help COMMAND, man heapinject\n");
 }
 
 /* Prints one line about the error, and one that says where to read on. */
@@ -281,12 +307,15 @@ static int run_detach(int argc, char **argv)
 	return exit_code == HI_EXIT_OK ? session_detach(pid) : exit_code;
 }
 
+/* attach or run: these take the same options */
+static const char *session_command;
+
 static int parse_keep(const char *text, size_t *out_keep)
 {
 	uint64_t value;
 	const char *end;
 	if (hi_parse_digits(text, &value, &end) || *end || !value || value > KEEP_MAX)
-		return usage_error("attach",
+		return usage_error(session_command,
 				   "not a number of profiles to keep (10; at most 100000)", text);
 	*out_keep = (size_t)value;
 	return HI_EXIT_OK;
@@ -301,7 +330,7 @@ static int parse_hook(const char *text, enum hi_hook *out_hook)
 			*out_hook = (enum hi_hook)i;
 			return HI_EXIT_OK;
 		}
-	return usage_error("attach", "not a place to hook (auto, entry, slot)", text);
+	return usage_error(session_command, "not a place to hook (auto, entry, slot)", text);
 }
 
 static int parse_attach_option(int option, const struct hi_options *given,
@@ -312,45 +341,46 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	switch (option) {
 	case 's':
 		return hi_parse_time(value, &options->duration_ns)
-			       ? usage_error("attach", "not a time (120, 500ms, 1.5s, 1h30m)",
-					     value)
+			       ? usage_error(session_command,
+					     "not a time (120, 500ms, 1.5s, 1h30m)", value)
 			       : HI_EXIT_OK;
 	case 'c':
 		options->interval = 0;
 		return strcmp(value, "auto") != 0 && hi_parse_bytes(value, &options->interval)
-			       ? usage_error("attach",
+			       ? usage_error(session_command,
 					     "not a number of bytes (524288, 512K, 1M, auto)",
 					     value)
 			       : HI_EXIT_OK;
 	case 'b':
 		return hi_parse_bytes(value, &options->live_max) || options->live_max > LIVE_MAX_MAX
-			       ? usage_error("attach",
+			       ? usage_error(session_command,
 					     "not a number of blocks (1000000, 50M; at most 1G)",
 					     value)
 			       : HI_EXIT_OK;
 	case 'e':
 		return hi_parse_time(value, &options->every_ns)
-			       ? usage_error("attach", "not a time (30, 500ms, 1.5s, 1h30m)", value)
+			       ? usage_error(session_command, "not a time (30, 500ms, 1.5s, 1h30m)",
+					     value)
 			       : HI_EXIT_OK;
 	case 'k':
 		return parse_keep(value, &options->keep);
 	case 'o':
 		options->prefix = value;
 		return *value ? HI_EXIT_OK
-			      : usage_error("attach", "the output prefix is empty", NULL);
+			      : usage_error(session_command, "the output prefix is empty", NULL);
 	case 'l':
 		if (strcmp(value, "map") != 0 && strcmp(value, "dlopen") != 0)
-			return usage_error("attach", "not a loader (map, dlopen)", value);
+			return usage_error(session_command, "not a loader (map, dlopen)", value);
 		options->loader = strcmp(value, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
 		return HI_EXIT_OK;
 	case 'h':
 		return parse_hook(value, &options->hook);
 	case 'p':
-		return parse_prefix("attach", value, &options->prefixes);
+		return parse_prefix(session_command, value, &options->prefixes);
 	case 'm':
 		options->budget_ppm = 0;
 		return strcmp(value, "off") && hi_parse_percent(value, &options->budget_ppm)
-			       ? usage_error("attach", "not a share (1%, 0.2%, off)", value)
+			       ? usage_error(session_command, "not a share (1%, 0.2%, off)", value)
 			       : HI_EXIT_OK;
 	case 'j':
 		options->json = !given->is_off;
@@ -368,7 +398,7 @@ static int parse_attach_option(int option, const struct hi_options *given,
 		options->verbose = !given->is_off;
 		return HI_EXIT_OK;
 	default:
-		return option_error("attach", option, given);
+		return option_error(session_command, option, given);
 	}
 }
 
@@ -378,21 +408,23 @@ static int check_attach_options(const struct session_options *options)
 	const bool streams = !strcmp(options->prefix, "-");
 	char duration[HI_UNITS_TEXT_MAX];
 	if (streams && (options->every_ns || options->keep))
-		return usage_error("attach",
+		return usage_error(session_command,
 				   "the record stream (-o -) has no files for --every and --keep",
 				   NULL);
 	if (streams && (options->json || options->until_sure || options->fail_if_grows))
-		return usage_error("attach",
+		return usage_error(session_command,
 				   "the record stream (-o -) has no answer for --json, "
 				   "--until-sure and --fail-if-grows",
 				   NULL);
-	if (options->every_ns < options->duration_ns || !options->every_ns)
+	if (options->every_ns < options->duration_ns || !options->every_ns || !options->duration_ns)
 		return HI_EXIT_OK;
-	return usage_error("attach", "--every would come only after the end, which is at",
+	return usage_error(session_command, "--every would come only after the end, which is at",
 			   hi_format_time(options->duration_ns, duration, sizeof(duration)));
 }
 
-static int run_attach(int argc, char **argv)
+/* Reads them in front of words that are none; the first of those is argv[*out_next]. */
+static int parse_session(int argc, char **argv, bool in_order, struct session_options *options,
+			 int *out_next)
 {
 	static const struct option long_options[] = {
 		{"duration", required_argument, NULL, 's'},
@@ -412,35 +444,64 @@ static int run_attach(int argc, char **argv)
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
-	struct session_options options = {
-		.duration_ns = DEFAULT_NS, .budget_ppm = BUDGET_UNSET, .prefix = "heapinject"};
 	struct hi_options given = {.argc = argc,
 				   .argv = argv,
 				   .known = long_options,
 				   .letters = "s:c:o:qv",
+				   .in_order = in_order,
 				   .next = 1};
+	session_command = argv[0];
+	options->budget_ppm = BUDGET_UNSET;
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
-		int exit_code = parse_attach_option(option, &given, &options);
+		int exit_code = parse_attach_option(option, &given, options);
 		if (exit_code != HI_EXIT_OK)
 			return exit_code;
 	}
-	if (given.next >= argc)
-		return usage_error("attach", "which process? give its PID", NULL);
-	if (given.next + 1 < argc)
-		return usage_error("attach", "one argument too many", argv[given.next + 1]);
-	int exit_code = parse_pid("attach", argv[given.next], &options.pid);
+	*out_next = given.next;
+	return HI_EXIT_OK;
+}
+
+/*
+ * If the user names a rate, it is used unchanged. Otherwise the rate adapts to the process.
+ */
+static void choose_rate(struct session_options *options)
+{
+	if (options->budget_ppm == BUDGET_UNSET)
+		options->budget_ppm = options->interval ? 0 : DEFAULT_BUDGET_PPM;
+	if (!options->interval && options->budget_ppm)
+		options->interval_shift = HI_INTERVAL_AUTO_SHIFT;
+	if (!options->interval)
+		options->interval = options->budget_ppm ? HI_INTERVAL_EXACT : HI_INTERVAL_FIXED;
+}
+
+static int run_attach(int argc, char **argv)
+{
+	struct session_options options = {.duration_ns = DEFAULT_NS, .prefix = "heapinject"};
+	int next, exit_code = parse_session(argc, argv, false, &options, &next);
+	if (exit_code == HI_EXIT_OK)
+		exit_code = parse_only_pid(argc, argv, next, &options.pid);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = check_attach_options(&options);
-	/*
-	 * If the user names a rate, it is used unchanged. Otherwise the rate adapts to the process.
-	 */
-	if (options.budget_ppm == BUDGET_UNSET)
-		options.budget_ppm = options.interval ? 0 : DEFAULT_BUDGET_PPM;
-	if (!options.interval && options.budget_ppm)
-		options.interval_shift = HI_INTERVAL_AUTO_SHIFT;
-	if (!options.interval)
-		options.interval = options.budget_ppm ? HI_INTERVAL_EXACT : HI_INTERVAL_FIXED;
+	choose_rate(&options);
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
+}
+
+static int run_run(int argc, char **argv)
+{
+	struct session_options options = {.prefix = "./"};
+	int next, exit_code = parse_session(argc, argv, true, &options, &next);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	if (next >= argc)
+		return usage_error("run", "which program? give its command line", NULL);
+	if (!strcmp(options.prefix, "-"))
+		return usage_error("run", "standard output is the program's, and not for -o -",
+				   NULL);
+	if (options.loader == HI_LOADER_DLOPEN)
+		return usage_error("run", "before a program's start there is no dlopen", NULL);
+	exit_code = check_attach_options(&options);
+	choose_rate(&options);
+	return exit_code == HI_EXIT_OK ? run_program(&options, argv + next) : exit_code;
 }
 
 /* before: what the message begins with. Says which command may be meant: by its name, or report. */

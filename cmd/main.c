@@ -14,16 +14,17 @@
 static bool output_was_closed; /* nobody wants to read it */
 
 /*
- * Opens the standard descriptors that are closed. Otherwise the next file that is opened (a
- * profile, or the target's memory) would get that number, and messages would be written into it.
- * The descriptors are opened for the wrong direction, so that using them still fails.
+ * Opens the standard descriptors that are closed, until exec. Otherwise the next file that is
+ * opened (a profile, or the target's memory) would get that number, and messages would be written
+ * into it. The descriptors are opened for the wrong direction, so that using them still fails.
  */
 static void occupy_standard_descriptors(void)
 {
 	output_was_closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+			(void)!open("/dev/null",
+				    O_CLOEXEC | (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
 /* Output that is lost (a full disk) is a failure, because scripts depend on the exit code. */

@@ -8,6 +8,8 @@
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
  *   session_signals.h    what SIGINT and the like do to a session
+ *   run.h                a session of a program that is started for it; run_child.h: that program;
+ *                        run_signals.h: its signals
  *   control_socket.h     how another process sends requests to a session
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling
@@ -29,8 +31,12 @@
 #include "hi_allocator_names.h"
 #include "hi_wire.h"
 
+struct run_child;
+
 struct session_options {
 	pid_t pid;
+	struct run_child
+		*run; /* pid was started for this session (run_child.h); NULL = it was not */
 	uint64_t duration_ns; /* 0 = until stopped */
 	/* mean bytes between samples; 1 = every allocation; with a budget it is the finest */
 	uint64_t interval;

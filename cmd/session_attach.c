@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "hi_exit.h"
+#include "run_child.h"
 #include "session_begin.h"
 #include "session_end.h"
 #include "session_loop.h"
@@ -33,10 +34,12 @@ static int run_attached(struct session *session)
 {
 	int exit_code = session_begin(session);
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
-		progress_open(&session->progress, session->options->quiet);
+		progress_open(&session->progress, session->options->quiet || session->options->run);
 		dumps_open(&session->dumps, &session->sink, &session->progress,
 			   session->options->every_ns);
 		session->progress.interval = session->options->interval;
+		if (exit_code == HI_EXIT_OK && session->options->run)
+			run_child_let_go(session->options->run);
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? session_run(session)
 									 : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
@@ -62,7 +65,7 @@ int session_attach(const struct session_options *options)
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	/* before the files are created, so that a signal cannot leave them behind */
-	session.signal_fd = session_signals_take();
+	session.signal_fd = session_signals_take(options->run != NULL);
 	exit_code = sink_open(&session.sink, options->prefix, &session.preflight,
 			      options->verbose && !options->quiet);
 	if (exit_code != HI_EXIT_OK) {
@@ -70,7 +73,7 @@ int session_attach(const struct session_options *options)
 		return exit_code;
 	}
 	session.sink.outputs.keep = options->keep;
-	if (session_signals_is_interrupted(session.signal_fd)) {
+	if (!options->run && session_signals_is_interrupted(session.signal_fd)) {
 		attachment_close(&session.attachment);
 		exit_code = HI_EXIT_FAILED;
 	} else {

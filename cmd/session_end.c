@@ -10,6 +10,8 @@
 #include "detach.h"
 #include "hi_exit.h"
 #include "plain_text.h"
+#include "run_child.h"
+#include "run_signals.h"
 #include "session_loop.h"
 #include "session_signals.h"
 
@@ -121,9 +123,11 @@ static void print_overhead(const struct session *session, FILE *out)
 	fprintf(out, "; %.2f%% of a CPU beside it\n", 100 * own_ns / window_ns);
 }
 
-static int report(struct session *session, const struct receipt *receipt)
+static int report(struct session *session, enum hi_stream_end_reason reason,
+		  const struct receipt *receipt)
 {
-	FILE *out = session->sink.streams || session->options->json ? stderr : stdout;
+	const struct session_options *options = session->options;
+	FILE *out = session->sink.streams || options->json || options->run ? stderr : stdout;
 	const int exit_code = sink_finish(&session->sink, out);
 	print_overhead(session, out);
 	receipt_print(receipt, out);
@@ -140,7 +144,9 @@ static int report(struct session *session, const struct receipt *receipt)
 			session->dumps.written, session->dumps.first_path,
 			session->sink.outputs.heap_path);
 	fflush(out);
-	if (session->options->json)
+	if (session->sink.is_written && options->run && reason == HI_STREAM_END_EXIT)
+		run_child_show_kept(session->sink.outputs.heap_path);
+	if (options->json)
 		print_json(session);
 	return exit_code;
 }
@@ -173,11 +179,15 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	 * stopped.
 	 */
 	const int detached = detach(&session->attachment, &receipt);
-	session_signals_let_kill(session->signal_fd);
+	const bool is_natural = session->options->run && reason == HI_STREAM_END_EXIT;
+	if (session->options->run && !is_natural)
+		run_signals_pass_on(session->signal_fd, session->options->run->pid);
+	else
+		session_signals_let_kill(session->signal_fd);
 	progress_close(&session->progress);
 	dumps_look(&session->dumps);
 	const char *why = explain_end(reason);
-	if (why && !session->options->quiet)
+	if (why && !session->options->quiet && !is_natural)
 		fprintf(stderr, "heapinject: ending: %s\n", why);
 	const int drained = drain(session, reason, &receipt);
 	if (drained)
@@ -187,7 +197,7 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 					   : strerror(-drained));
 	if (!detached)
 		arena_free_rings(&session->attachment.arena);
-	int exit_code = report(session, &receipt);
+	int exit_code = report(session, reason, &receipt);
 	if (detached || drained || reason == HI_STREAM_END_ERROR)
 		exit_code = HI_EXIT_FAILED;
 	if (exit_code == HI_EXIT_OK && session->options->fail_if_grows)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "attach_entries.h"
+#include "run_signals.h"
 #include "stats.h"
 #include "thread_table.h"
 #include "watch.h"
@@ -266,7 +267,9 @@ enum hi_stream_end_reason session_run(struct session *session)
 					 : attachment_check(&session->attachment);
 		if (gone)
 			return gone == -ESRCH ? HI_STREAM_END_EXIT : HI_STREAM_END_EXEC;
-		if (waits[0].revents)
+		if (session->options->run)
+			run_signals_serve(session);
+		else if (waits[0].revents)
 			return HI_STREAM_END_SIGNAL;
 		const bool is_asked = waits[1].revents && serve(session);
 		/* checked first, as it matters more than a detach request */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hi_exit.h"
+#include "run_signals.h"
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define ENDING_SIGNALS (sizeof(ending_signals) / sizeof(ending_signals[0]))
@@ -46,10 +47,12 @@ void session_signals_end_early(void)
 	handle_signals(SIG_DFL, end_early);
 }
 
-int session_signals_take(void)
+int session_signals_take(bool passes_on)
 {
 	sigset_t set;
 	sigemptyset(&set);
+	if (passes_on)
+		run_signals_set(&set);
 	for (size_t i = 0; i < ENDING_SIGNALS; i++)
 		sigaddset(&set, ending_signals[i]);
 	signal(SIGPIPE, SIG_IGN);

@@ -14,9 +14,10 @@ void session_signals_end_early(void);
 /*
  * SIGPIPE and SIGXFSZ are ignored, because the session handles a closed reader and a file that may
  * not grow as error codes. The other signals are read from a descriptor, so that they can end the
- * session only between two rounds. Returns that descriptor, a signalfd that does not block, or -1.
+ * session only between two rounds. passes_on: also those that `run` passes on. Returns that
+ * descriptor, a signalfd that does not block, or -1.
  */
-int session_signals_take(void);
+int session_signals_take(bool passes_on);
 /* True if a signal arrived before the target was touched; it has printed so. */
 bool session_signals_is_interrupted(int signal_fd);
 /*

@@ -15,6 +15,10 @@ enum hi_exit {
 	 * hi_caveat)
 	 */
 	HI_EXIT_UNSURE = 5,
+	/* `run`: the program cannot be executed, or is not there; as env and shells have it */
+	HI_EXIT_NOT_EXECUTABLE = 126,
+	HI_EXIT_NOT_FOUND = 127,
+	HI_EXIT_BY_SIGNAL = 128, /* `run`: and the number of the signal that ended the program */
 };
 
 #endif

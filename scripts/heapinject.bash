@@ -48,7 +48,8 @@ _heapinject() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_heapinject_commands "$program")" -- "$word")
 		return
 	fi
-	options=$(_heapinject_options "$program" "$command")
+	# the options of run are those of attach
+	options=$(_heapinject_options "$program" "${command/#run/attach}")
 	while read -r name argument; do
 		[[ $argument == . || $previous != "$name" ]] || {
 			_heapinject_value "$argument" "$word"

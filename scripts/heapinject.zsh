@@ -24,7 +24,8 @@ _heapinject() {
 		_describe command commands
 		return
 	fi
-	for line in ${(f)"$($program help $command 2>/dev/null)"}; do
+	# the options of run are those of attach
+	for line in ${(f)"$($program help ${command/#%run/attach} 2>/dev/null)"}; do
 		[[ $line == ' '##-* ]] || continue
 		line=${line## ##}
 		text=${${${line#*  }## ##}//[\[\]]/}

@@ -140,6 +140,13 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --keep 0 1", "not a number of profiles to keep"},
 		{"attach --keep 1K 1", "not a number of profiles to keep"},
 		{"attach --keep 100001 1", "not a number of profiles to keep"},
+		{"run", "which program? give its command line"},
+		{"run -q --", "which program?"},
+		{"run -s soon true", "heapinject run: not a time"},
+		{"run -o - true", "standard output is the program's"},
+		{"run --loader dlopen true", "before a program's start there is no dlopen"},
+		{"run --every 5s -s 2s true", "--every would come only after the end"},
+		{"run --fast true", "unknown option: --fast"},
 		{"dump", "which process?"},
 		{"dump 1 1", "one argument too many"},
 		{"dump nginx", "not a process id: nginx"},
@@ -185,7 +192,8 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 
 UNIT_TEST(every_command_has_help_on_standard_output)
 {
-	static const char *const names[] = {"check", "attach", "dump", "detach", "report", "help"};
+	static const char *const names[] = {"check",  "attach", "run", "dump",
+					    "detach", "report", "help"};
 	char command[64], by_help[16384];
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(command, sizeof(command), "help %s", names[i]);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* run_child.h - the program that `heapinject run` has started, for its session. */
+#ifndef HI_RUN_CHILD_H
+#define HI_RUN_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct run_child {
+	pid_t pid;
+	bool goes; /* it was let go, and is no longer to be ended if something fails */
+	/* rounds in which it may still stop by a signal that came (run_signals.h) */
+	unsigned stop_looks;
+};
+
+/* It is attached to: lets it go on. */
+void run_child_let_go(struct run_child *child);
+/* Prints what was never freed, from the profile at heap_path, to standard error. */
+void run_child_show_kept(const char *heap_path);
+
+#endif
