@@ -193,6 +193,8 @@ static void send_status(void *context, struct profile *profile, uint64_t bad_rec
 		.samples = profile->meta.samples,
 		.live_bytes = collector->live_bytes,
 		.live_objects = collector->live_objects,
+		.inuse_bytes = profile->meta.seen_inuse,
+		.allocated_bytes = profile->meta.seen_allocated,
 		.bad_records = bad_records,
 		.caveats = caveats_bits(&profile->meta),
 	};

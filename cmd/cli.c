@@ -26,6 +26,16 @@
 #define BUDGET_UNSET UINT32_MAX
 #define LIVE_MAX_MAX (1u << 30)
 #define KEEP_MAX 100000u
+#define KEEP_DEFAULT 32u /* with triggers: they must not fill a disk */
+#define KEEP_UNSET SIZE_MAX
+
+/* of attach, which have no letter */
+enum {
+	OPTION_EVERY_ALLOC = 256,
+	OPTION_AT_PEAK,
+	OPTION_AT_RSS,
+	OPTION_ON_SIGNAL,
+};
 
 struct command {
 	const char *name;
@@ -56,7 +66,8 @@ static const struct command commands[] = {
 	 "  -v, --verbose          each function of the allocators: whether it is hooked, how, and "
 	 "if not, why\n"},
 	{"attach", run_attach,
-	 "PID [-s TIME] [-c BYTES] [--every TIME] [--keep COUNT] [--max-overhead SHARE] "
+	 "PID [-s TIME] [-c BYTES] [--every TIME] [--every-alloc BYTES] [--at-peak BYTES] "
+	 "[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
 	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
 	 "[--loader "
 	 "map|dlopen] [--until-sure] [--json] [--fail-if-grows] [-q] [-v]",
@@ -72,7 +83,17 @@ static const struct command commands[] = {
 	 "      --every TIME       write a profile of what there is so far each so often, besides "
 	 "that of the end: 30s, 5m; their numbers\n"
 	 "                         NNNN follow each other in time, the end has the last one\n"
-	 "      --keep COUNT       of these, keep only the newest; older ones are removed\n"
+	 "      --every-alloc BYTES  also each time that so much more was allocated: 1G\n"
+	 "      --at-peak BYTES    also each time that what is in use exceeds the highest written "
+	 "so far by so much: 64M\n"
+	 "      --at-rss BYTES|PERCENT  also once, when the process first has more resident "
+	 "memory: "
+	 "4G, or 80% of its memory limit\n"
+	 "      --on-signal SIG    also when heapinject, not the process, gets this signal: USR1, "
+	 "USR2, RTMIN+3\n"
+	 "      --keep COUNT, --max-kept COUNT  of all these, keep only the newest, older ones are "
+	 "removed; all: remove none\n"
+	 "                         (default: 32 with one of the options above, else all)\n"
 	 "      --max-overhead SHARE  share of its CPU time, or a quarter of that share of one "
 	 "CPU, that profiling may take: 1%, 0.2%, or off;\n"
 	 "                         samples are taken so seldom that it is kept, and weighed by how "
@@ -314,11 +335,22 @@ static int parse_keep(const char *text, size_t *out_keep)
 {
 	uint64_t value;
 	const char *end;
+	*out_keep = 0;
+	if (!strcmp(text, "all"))
+		return HI_EXIT_OK;
 	if (hi_parse_digits(text, &value, &end) || *end || !value || value > KEEP_MAX)
 		return usage_error(session_command,
-				   "not a number of profiles to keep (10; at most 100000)", text);
+				   "not a number of profiles to keep (10, all; at most 100000)",
+				   text);
 	*out_keep = (size_t)value;
 	return HI_EXIT_OK;
+}
+
+static int parse_amount(const char *text, uint64_t *out_bytes)
+{
+	return hi_parse_bytes(text, out_bytes)
+		       ? usage_error(session_command, "not a number of bytes (512K, 64M, 1G)", text)
+		       : HI_EXIT_OK;
 }
 
 static int parse_hook(const char *text, enum hi_hook *out_hook)
@@ -358,9 +390,8 @@ static int parse_attach_option(int option, const struct hi_options *given,
 					     value)
 			       : HI_EXIT_OK;
 	case 'e':
-		return hi_parse_time(value, &options->every_ns)
-			       ? usage_error(session_command, "not a time (30, 500ms, 1.5s, 1h30m)",
-					     value)
+		return hi_parse_time(value, &options->triggers.every_ns)
+			       ? usage_error(session_command, "not a time (30, 500ms, 1.5s, 1h30m)", value)
 			       : HI_EXIT_OK;
 	case 'k':
 		return parse_keep(value, &options->keep);
@@ -397,6 +428,22 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	case 'v':
 		options->verbose = !given->is_off;
 		return HI_EXIT_OK;
+	case OPTION_EVERY_ALLOC:
+		return parse_amount(value, &options->triggers.alloc_bytes);
+	case OPTION_AT_PEAK:
+		return parse_amount(value, &options->triggers.peak_bytes);
+	case OPTION_AT_RSS:
+		return triggers_parse_rss(value, &options->triggers)
+			       ? usage_error(session_command, "neither bytes nor a share (512M, 4G, 80%)",
+					     value)
+			       : HI_EXIT_OK;
+	case OPTION_ON_SIGNAL:
+		return triggers_parse_signal(value, &options->triggers.signal)
+			       ? usage_error(session_command,
+					     "not a signal to ask by (USR1, USR2, RTMIN+0 to "
+					     "RTMAX)",
+					     value)
+			       : HI_EXIT_OK;
 	default:
 		return option_error(session_command, option, given);
 	}
@@ -407,16 +454,19 @@ static int check_attach_options(const struct session_options *options)
 {
 	const bool streams = !strcmp(options->prefix, "-");
 	char duration[HI_UNITS_TEXT_MAX];
-	if (streams && (options->every_ns || options->keep))
-		return usage_error(session_command,
-				   "the record stream (-o -) has no files for --every and --keep",
-				   NULL);
+	if (streams && (triggers_are_any(&options->triggers) || options->keep != KEEP_UNSET))
+		return usage_error(
+			session_command,
+			"the record stream (-o -) has no files for --every and --keep, nor "
+			"for the other triggers",
+			NULL);
 	if (streams && (options->json || options->until_sure || options->fail_if_grows))
 		return usage_error(session_command,
 				   "the record stream (-o -) has no answer for --json, "
 				   "--until-sure and --fail-if-grows",
 				   NULL);
-	if (options->every_ns < options->duration_ns || !options->every_ns || !options->duration_ns)
+	if (options->triggers.every_ns < options->duration_ns || !options->triggers.every_ns ||
+	    !options->duration_ns)
 		return HI_EXIT_OK;
 	return usage_error(session_command, "--every would come only after the end, which is at",
 			   hi_format_time(options->duration_ns, duration, sizeof(duration)));
@@ -430,7 +480,12 @@ static int parse_session(int argc, char **argv, bool in_order, struct session_op
 		{"duration", required_argument, NULL, 's'},
 		{"sample", required_argument, NULL, 'c'},
 		{"every", required_argument, NULL, 'e'},
+		{"every-alloc", required_argument, NULL, OPTION_EVERY_ALLOC},
+		{"at-peak", required_argument, NULL, OPTION_AT_PEAK},
+		{"at-rss", required_argument, NULL, OPTION_AT_RSS},
+		{"on-signal", required_argument, NULL, OPTION_ON_SIGNAL},
 		{"keep", required_argument, NULL, 'k'},
+		{"max-kept", required_argument, NULL, 'k'},
 		{"output", required_argument, NULL, 'o'},
 		{"hook", required_argument, NULL, 'h'},
 		{"prefix", required_argument, NULL, 'p'},
@@ -474,21 +529,30 @@ static void choose_rate(struct session_options *options)
 		options->interval = options->budget_ppm ? HI_INTERVAL_EXACT : HI_INTERVAL_FIXED;
 }
 
+/* Profiles that nobody asked for one by one must not fill a disk. */
+static void choose_keep(struct session_options *options)
+{
+	if (options->keep == KEEP_UNSET)
+		options->keep = triggers_are_any(&options->triggers) ? KEEP_DEFAULT : 0;
+}
+
 static int run_attach(int argc, char **argv)
 {
-	struct session_options options = {.duration_ns = DEFAULT_NS, .prefix = "heapinject"};
+	struct session_options options = {
+		.duration_ns = DEFAULT_NS, .keep = KEEP_UNSET, .prefix = "heapinject"};
 	int next, exit_code = parse_session(argc, argv, false, &options, &next);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = parse_only_pid(argc, argv, next, &options.pid);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = check_attach_options(&options);
+	choose_keep(&options);
 	choose_rate(&options);
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
 static int run_run(int argc, char **argv)
 {
-	struct session_options options = {.prefix = "./"};
+	struct session_options options = {.keep = KEEP_UNSET, .prefix = "./"};
 	int next, exit_code = parse_session(argc, argv, true, &options, &next);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
@@ -500,6 +564,7 @@ static int run_run(int argc, char **argv)
 	if (options.loader == HI_LOADER_DLOPEN)
 		return usage_error("run", "before a program's start there is no dlopen", NULL);
 	exit_code = check_attach_options(&options);
+	choose_keep(&options);
 	choose_rate(&options);
 	return exit_code == HI_EXIT_OK ? run_program(&options, argv + next) : exit_code;
 }

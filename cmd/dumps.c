@@ -54,6 +54,11 @@ static const char *elapsed(uint64_t ns)
 	return hi_format_duration(ns / SECOND_NS, text, sizeof(text));
 }
 
+void dumps_want(struct dumps *dumps, uint32_t triggers)
+{
+	dumps->wanted |= triggers;
+}
+
 bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 {
 	bool is_time = dumps->every_ns && now_ns >= dumps->due_ns;
@@ -68,21 +73,23 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 		progress_say(dumps->progress, line);
 		is_time = false;
 	}
-	return is_time || (dumps->asking.count && !dumps->is_pending);
+	dumps->is_time |= is_time;
+	return is_time || ((dumps->asking.count || dumps->wanted) && !dumps->is_pending);
 }
 
 /* Tells the user which files were written, or why not. */
 static void report_result(struct dumps *dumps, int err, const struct outputs_dump *dump)
 {
-	char line[2 * PATH_MAX + 128];
+	char line[2 * PATH_MAX + 128 + HI_DUMP_TEXT_MAX], trigger[HI_DUMP_TEXT_MAX];
 
 	if (err)
 		snprintf(line, sizeof(line),
 			 "heapinject: %s: cannot write the profile: %s; the session goes on",
 			 elapsed(dumps->begun_ns), strerror(-err));
 	else
-		snprintf(line, sizeof(line), "heapinject: %s: wrote %s and %s",
-			 elapsed(dumps->begun_ns), dump->heap_path, dump->pprof_path);
+		snprintf(line, sizeof(line), "heapinject: %s: wrote %s and %s (%s)",
+			 elapsed(dumps->begun_ns), dump->heap_path, dump->pprof_path,
+			 hi_dump_describe(dumps->trigger, trigger));
 	if (err)
 		progress_complain(dumps->progress, line);
 	else
@@ -131,6 +138,10 @@ int dumps_begin(struct dumps *dumps, uint64_t now_ns)
 
 	dumps->begun_ns = now_ns;
 	dumps->is_pending = true;
+	dumps->trigger = dumps->wanted | (dumps->is_time ? HI_DUMP_EVERY : 0) |
+			 (dumps->asking.count ? HI_DUMP_REQUEST : 0);
+	dumps->wanted = 0;
+	dumps->is_time = false;
 	dumps->waiting = dumps->asking;
 	dumps->asking.count = 0;
 	if (err)

@@ -9,6 +9,7 @@
 #ifndef HI_DUMPS_H
 #define HI_DUMPS_H
 
+#include "hi_dump.h"
 #include "progress.h"
 #include "sink.h"
 
@@ -24,7 +25,10 @@ struct dumps {
 	struct progress *progress;
 	uint64_t every_ns; /* 0 = only when asked for */
 	uint64_t due_ns, begun_ns;
+	uint32_t wanted;  /* triggers that have fired and wait for the pending dump */
+	uint32_t trigger; /* those of the dump that was begun last: bits of enum hi_dump_trigger */
 	bool is_pending;
+	bool is_time; /* one is due by every_ns */
 	/* clients that wait for the next dump, and for the pending one */
 	struct dump_clients asking, waiting;
 	unsigned written;
@@ -39,9 +43,14 @@ void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progres
  * control_socket.h says; on success the answer is two lines, the paths.
  */
 void dumps_ask(struct dumps *dumps, int connection);
+/* Bits of enum hi_dump_trigger; the dump is begun as soon as none is pending. */
+void dumps_want(struct dumps *dumps, uint32_t triggers);
 /* Whether a dump must be begun now. Times are nanoseconds since the session began. */
 bool dumps_is_due(struct dumps *dumps, uint64_t now_ns);
-/* To be called before the DUMP record is written. On failure the record must not be written. */
+/*
+ * To be called before the DUMP record is written, which has dumps->trigger. On failure the record
+ * must not be written.
+ */
 must_check int dumps_begin(struct dumps *dumps, uint64_t now_ns);
 /*
  * Reports a dump that has ended, if there is one, to the user and to the clients that wait for it.

@@ -7,6 +7,8 @@
  *                        session_detach.c, session_request.h)
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
+ *   triggers.h, session_triggers.h
+ *                        what makes a session write a profile before its end
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals
@@ -30,6 +32,7 @@
 
 #include "hi_allocator_names.h"
 #include "hi_wire.h"
+#include "triggers.h"
 
 struct run_child;
 
@@ -44,9 +47,8 @@ struct session_options {
 	/* share of the target's CPU time that the payload may use, in millionths; 0 = no limit */
 	uint32_t budget_ppm;
 	uint64_t live_max; /* number of live samples to have room for; 0 = what fits the interval */
-	/* from one dump to the next; 0 = no dumps, only the profile at the end */
-	uint64_t every_ns;
-	size_t keep;        /* how many dumps to keep, the newest; 0 = all */
+	struct trigger_options triggers; /* of dumps; none = only the profile at the end */
+	size_t keep;                     /* how many dumps to keep, the newest; 0 = all */
 	const char *prefix; /* of the file names; "-" = the record stream goes to standard output */
 	enum hi_loader loader;
 	enum hi_hook hook;

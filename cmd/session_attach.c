@@ -15,6 +15,7 @@
 #include "session_loop.h"
 #include "session_signals.h"
 #include "session_state.h"
+#include "session_triggers.h"
 
 #define DESCRIPTORS_MAX 65536
 
@@ -36,7 +37,8 @@ static int run_attached(struct session *session)
 	if (exit_code == HI_EXIT_OK || session->attachment.control) {
 		progress_open(&session->progress, session->options->quiet || session->options->run);
 		dumps_open(&session->dumps, &session->sink, &session->progress,
-			   session->options->every_ns);
+			   session->options->triggers.every_ns);
+		session_triggers_begin(session);
 		session->progress.interval = session->options->interval;
 		if (exit_code == HI_EXIT_OK && session->options->run)
 			run_child_let_go(session->options->run);
@@ -57,7 +59,8 @@ int session_attach(const struct session_options *options)
 {
 	/* static, as it is large; there is one session per process */
 	static struct session session;
-	session = (struct session){.options = options, .client = -1, .socket = {.fd = -1}};
+	session = (struct session){
+		.options = options, .client = -1, .socket = {.fd = -1}, .trigger_fd = -1};
 	session_signals_end_early();
 	arch_cycles_calibrate();
 	raise_descriptor_limit();
@@ -66,6 +69,8 @@ int session_attach(const struct session_options *options)
 		return exit_code;
 	/* before the files are created, so that a signal cannot leave them behind */
 	session.signal_fd = session_signals_take(options->run != NULL);
+	if (options->triggers.signal)
+		session.trigger_fd = session_signals_take_trigger(options->triggers.signal);
 	exit_code = sink_open(&session.sink, options->prefix, &session.preflight,
 			      options->verbose && !options->quiet);
 	if (exit_code != HI_EXIT_OK) {

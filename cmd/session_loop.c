@@ -9,6 +9,7 @@
 
 #include "attach_entries.h"
 #include "run_signals.h"
+#include "session_triggers.h"
 #include "stats.h"
 #include "thread_table.h"
 #include "watch.h"
@@ -146,7 +147,8 @@ static void begin_dump(struct session *session)
 	}
 	if (!dumps_begin(&session->dumps, pump_now_ns(&session->pump)))
 		(void)!(pump_thinned(&session->pump, &session->overhead.thinned) ||
-			pump_dump(&session->pump));
+			pump_dump(&session->pump, session->dumps.trigger));
+	triggers_dumped(&session->triggers);
 }
 
 /*
@@ -180,7 +182,8 @@ static bool are_stats_due(const struct session *session, uint64_t now_ns)
 		reader->allocs + reader->frees - session->stats.samples - session->stats.frees;
 	if (now_ns < SETTLING_NS)
 		return since_ns >= SETTLING_EVERY_NS;
-	return since_ns >= (records < QUIET_RECORDS ? QUIET_EVERY_NS : STATS_EVERY_NS);
+	const bool is_quiet = records < QUIET_RECORDS && !triggers_need_figures(&session->triggers);
+	return since_ns >= (is_quiet ? QUIET_EVERY_NS : STATS_EVERY_NS);
 }
 
 /* Says which allocators have come since, with libraries. */
@@ -224,6 +227,7 @@ static int work(struct session *session)
 	dumps_look(&session->dumps);
 	if (session->options->until_sure && is_sure(session, now_ns))
 		return HI_STREAM_END_DURATION;
+	session_triggers_look(session);
 	if (!is_time_over(session, now_ns) && dumps_is_due(&session->dumps, now_ns))
 		begin_dump(session);
 	return err ? HI_STREAM_END_ERROR : 0;

@@ -14,6 +14,7 @@
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 #define ENDING_SIGNALS (sizeof(ending_signals) / sizeof(ending_signals[0]))
 static pid_t own_pid;
+static int trigger; /* the signal that asks for a profile; 0 = none */
 
 /*
  * Signal handler for the time before there is a session to end properly. Child processes that were
@@ -62,6 +63,16 @@ int session_signals_take(bool passes_on)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+int session_signals_take_trigger(int signal)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	trigger = signal;
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
 bool session_signals_is_interrupted(int signal_fd)
 {
 	struct pollfd waits = {signal_fd, POLLIN, 0};
@@ -77,6 +88,9 @@ void session_signals_let_kill(int signal_fd)
 	sigset_t none;
 	while (read(signal_fd, &seen, sizeof(seen)) > 0)
 		;
+	/* there will be no more profile to ask for but that of the end */
+	if (trigger)
+		signal(trigger, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

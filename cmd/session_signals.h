@@ -18,6 +18,10 @@ void session_signals_end_early(void);
  * descriptor, a signalfd that does not block, or -1.
  */
 int session_signals_take(bool passes_on);
+/*
+ * The same for a signal that asks for a profile. From here on it never ends the process.
+ */
+int session_signals_take_trigger(int signal);
 /* True if a signal arrived before the target was touched; it has printed so. */
 bool session_signals_is_interrupted(int signal_fd);
 /*

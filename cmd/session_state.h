@@ -38,6 +38,8 @@ struct session {
 	/* connection of the client that asked for the detach and waits for the answer; -1 = none */
 	int client;
 	int signal_fd;
+	int trigger_fd; /* of --on-signal; -1 = none */
+	struct triggers triggers;
 	struct unsampled_frees frees;
 	uint64_t frees_ns;         /* when they were written last */
 	struct memory_limit limit; /* as of limit_ns */

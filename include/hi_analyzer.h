@@ -42,6 +42,8 @@ struct hi_analyzer_status {
 	/* estimated in-use bytes of the blocks that were allocated during the session */
 	uint64_t live_bytes;
 	uint64_t live_objects; /* estimated */
+	/* the same as live_bytes, and all allocated bytes, of this very STATS record; estimated */
+	uint64_t inuse_bytes, allocated_bytes;
 	uint64_t bad_records;
 	uint32_t caveats; /* 1 << enum hi_caveat */
 	uint32_t verdict; /* HI_ANALYZER_GROWS, or another one */

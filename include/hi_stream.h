@@ -390,7 +390,7 @@ enum hi_stream_end_reason {
  * nothing, and a stream that goes elsewhere has none.
  */
 struct hi_stream_dump {
-	struct hi_stream_record record;
+	struct hi_stream_record record; /* flags: bits of enum hi_dump_trigger (hi_dump.h) */
 	uint64_t time_ns;
 };
 

@@ -358,6 +358,8 @@ static void put_comments(struct pprof *pprof)
 			    meta->process_start_ticks);
 	if (meta->end_reason)
 		put_comment(pprof, "end reason: %d", meta->end_reason);
+	if (meta->trigger)
+		put_comment(pprof, "trigger: %s", meta->trigger);
 	if (meta->is_scaled)
 		put_comment(pprof, "figures as told by the file that was read; how sure they are "
 				   "is not known");

@@ -125,6 +125,8 @@ void pprof_own_comment(const char *text, struct profile_meta *meta)
 		read_ticks(text, meta);
 	} else if (skip_text(&text, "end reason: ")) {
 		read_end(text, meta);
+	} else if (skip_text(&text, "trigger: ")) {
+		set_text(&meta->trigger, text, strlen(text));
 	} else if (skip_text(&text, "one sample per ")) {
 		read_rate(text, meta);
 	} else if (strcmp(text, "every allocation counted: exact") == 0) {

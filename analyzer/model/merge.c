@@ -213,10 +213,11 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 	*to = *from;
 	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters =
 		to->comments = to->damage = to->hooked = to->unhooked = to->unhooked_frees =
-			to->sources = NULL;
+			to->sources = to->trigger = NULL;
 	memset(to->caveat, 0, sizeof(to->caveat));
 	return copy_text(&to->comments, from->comments) || copy_text(&to->comm, from->comm) ||
 			       copy_text(&to->cmdline, from->cmdline) ||
+			       copy_text(&to->trigger, from->trigger) ||
 			       copy_text(&to->exe, from->exe) || copy_text(&to->host, from->host) ||
 			       copy_text(&to->version, from->version) ||
 			       copy_text(&to->maps, from->maps) ||
@@ -234,6 +235,8 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->missing |= from->missing;
 	/* a sum is of no single process, and belongs to no session */
 	to->pid = 0;
+	free(to->trigger);
+	to->trigger = NULL;
 	to->files = (to->files ? to->files : 1) + (from->files ? from->files : 1);
 	/* the peak of several profiles does not follow from their peaks */
 	to->peak_inuse_bytes = to->peak_ns = 0;

@@ -67,6 +67,7 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->comm);
 	free(meta->cmdline);
 	free(meta->exe);
+	free(meta->trigger);
 	free(meta->host);
 	free(meta->version);
 	free(meta->maps);

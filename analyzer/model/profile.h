@@ -194,6 +194,11 @@ struct profile_meta {
 	uint64_t duration_ns;
 	/* the most that was in use at once, by estimate, and when; 0 = unknown */
 	uint64_t peak_inuse_bytes, peak_ns;
+	/*
+	 * estimates as of the last STATS record, for the triggers of a session; no file has them
+	 */
+	uint64_t seen_allocated, seen_inuse;
+	char *trigger; /* of a dump: its triggers in words (hi_dump.h); NULL = it is none */
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot,
 		passed_bytes;
 	/* frees that were inferred because the address was allocated again */

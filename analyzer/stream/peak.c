@@ -48,6 +48,7 @@ void peak_allocated(struct peak *peak, uint64_t time_ns, double bytes)
 	if (time_ns > peak->now_ns)
 		peak->now_ns = time_ns;
 	peak->bytes += bytes;
+	peak->allocated += bytes;
 	if (peak->bytes <= peak->most)
 		return;
 	/* Only for a new peak does it matter which pending frees are due. */

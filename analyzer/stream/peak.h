@@ -25,7 +25,8 @@ struct peak_weight {
 	double weight;
 };
 struct peak {
-	double bytes; /* in use now, plus pending frees whose time has come */
+	double bytes;     /* in use now, plus pending frees whose time has come */
+	double allocated; /* all that were ever counted */
 	uint64_t now_ns;
 	double most; /* bytes at the peak */
 	uint64_t most_ns;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "estimate.h"
+#include "hi_dump.h"
 #include "hi_runtimes.h"
 #include "hi_unhooked.h"
 #include "hooked_lines.h"
@@ -293,6 +294,8 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	meta->passed_bytes = stats->passed_bytes;
 	meta->payload_cpu_ns = stats->payload_cpu_ns;
 	meta->target_cpu_ns = stats->target_cpu_ns;
+	meta->seen_allocated = estimate_round(replay->peak.allocated);
+	meta->seen_inuse = estimate_round(replay->peak.bytes);
 	if (judge_now_and_then(replay))
 		return -ENOMEM;
 	if (replay->observer)
@@ -301,12 +304,23 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	return 0;
 }
 
-static int on_dump(struct replay *replay)
+static int on_dump(struct replay *replay, const struct hi_stream_dump *dump)
 {
+	char text[HI_DUMP_TEXT_MAX];
+	char **const trigger = &replay->profile->meta.trigger;
+
+	if (!replay->observer || !replay->observer->on_dump)
+		return 0;
 	if (judge(replay))
 		return -ENOMEM;
-	if (replay->observer && replay->observer->on_dump)
-		replay->observer->on_dump(replay->observer->context, replay->profile);
+	if (*hi_dump_describe(dump->record.flags, text)) {
+		*trigger = strdup(text);
+		if (!*trigger)
+			return -ENOMEM;
+	}
+	replay->observer->on_dump(replay->observer->context, replay->profile);
+	free(*trigger);
+	*trigger = NULL;
 	return 0;
 }
 
@@ -395,7 +409,7 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 	case HI_STREAM_STATS:
 		return on_stats(replay, fixed);
 	case HI_STREAM_DUMP:
-		return on_dump(replay);
+		return on_dump(replay, fixed);
 	case HI_STREAM_MEMORY:
 		return on_memory(replay, fixed);
 	case HI_STREAM_UNHOOKED:

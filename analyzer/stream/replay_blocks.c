@@ -315,5 +315,7 @@ int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 	row->freed_count--;
 	row->freed_ns -= lifetime_ns(&freed.block, freed.freed_ns);
 	replay->profile->meta.frees--;
+	/* it was counted as allocated before */
+	replay->peak.allocated -= peak_weight(&replay->peak, freed.block.bytes, row->key.interval);
 	return replay_credit_live(replay, &freed.block);
 }

@@ -292,6 +292,12 @@ static void print_process(const struct profile_meta *meta, FILE *out)
 	print_text(out, " on ", meta->host, "");
 }
 
+/* Why it was written before the session ended. */
+static void print_trigger(const struct profile_meta *meta, FILE *out)
+{
+	print_text(out, "Written by: ", meta->trigger, "\n");
+}
+
 /* Prints the beginning of the command line, on the line that names the process. */
 static void print_command(const struct profile_meta *meta, FILE *out)
 {
@@ -313,6 +319,7 @@ void render_header_brief(const struct profile *profile, enum sample_type type,
 	if (meta->sources)
 		fputs(meta->sources, out);
 	print_window(profile, out);
+	print_trigger(meta, out);
 	print_rule(meta, out);
 	if (meta->stacks_truncated > meta->stacks_complete / INCOMPLETE_RARE)
 		print_stack_ends(meta, out);
@@ -334,6 +341,7 @@ void render_header(const struct profile *profile, enum sample_type type,
 	if (meta->sources)
 		fputs(meta->sources, out);
 	print_window(profile, out);
+	print_trigger(meta, out);
 	print_rule(meta, out);
 	print_stack_ends(meta, out);
 	print_changes(meta, out);

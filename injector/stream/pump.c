@@ -251,9 +251,10 @@ int pump_thinned(struct pump *pump, const struct thinned_due *due)
 	return err;
 }
 
-int pump_dump(struct pump *pump)
+int pump_dump(struct pump *pump, uint32_t trigger)
 {
-	struct hi_stream_dump dump = {.time_ns = pump_now_ns(pump)};
+	struct hi_stream_dump dump = {.record.flags = (uint16_t)trigger,
+				      .time_ns = pump_now_ns(pump)};
 	return stream_out_record(pump->out, HI_STREAM_DUMP, &dump, sizeof(dump), NULL, 0);
 }
 

@@ -154,8 +154,11 @@ must_check int pump_hooked(struct pump *pump, const struct allocators *allocator
 must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
 /* Writes THINNED, if a place was thinned. */
 must_check int pump_thinned(struct pump *pump, const struct thinned_due *due);
-/* Writes DUMP: the analyzer is to output what it has received so far. */
-must_check int pump_dump(struct pump *pump);
+/*
+ * Writes DUMP: the analyzer is to output what it has received so far. trigger: bits of enum
+ * hi_dump_trigger.
+ */
+must_check int pump_dump(struct pump *pump, uint32_t trigger);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 
 /*

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "proc_file.h"
 #include "procfs.h"
@@ -113,6 +114,20 @@ void memory_limit_take_own(const char *text, uint64_t space, uint64_t data,
 {
 	take(nearest, own_limit(text, "Max address space"), space);
 	take(nearest, own_limit(text, "Max data size"), data);
+}
+
+uint64_t memory_limit_resident(pid_t pid, pid_t tid)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	const uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+	struct memory_limit nearest = {0};
+	char *text;
+
+	if (!proc_file_read(pid, tid, "cgroup", &text, NULL)) {
+		memory_limit_take_cgroups(CGROUPS, text, &nearest);
+		free(text);
+	}
+	return nearest.limit && (!machine || nearest.limit < machine) ? nearest.limit : machine;
 }
 
 struct memory_limit memory_limit_of(pid_t pid, pid_t tid)

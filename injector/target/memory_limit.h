@@ -19,6 +19,11 @@ struct memory_limit {
 /* The limit with the least room left. */
 struct memory_limit memory_limit_of(pid_t pid, pid_t tid);
 /*
+ * What the resident memory of a process may be at most: the nearest limit of its cgroups, or the
+ * memory of the machine. 0 = not known.
+ */
+uint64_t memory_limit_resident(pid_t pid, pid_t tid);
+/*
  * The parts of it. Each replaces *nearest by a limit with less room left, if there is one.
  *
  * root: where cgroups are, /sys/fs/cgroup; text: of /proc/PID/cgroup.

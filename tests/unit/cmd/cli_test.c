@@ -135,7 +135,7 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --every 5m -s 4m 1",
 		 "--every would come only after the end, which is at: 4m00s"},
 		{"attach --every 5s -o - 1",
-		 "the record stream (-o -) has no files for --every and --keep"},
+		 "the record stream (-o -) has no files for --every and --keep, nor"},
 		{"attach --keep 5 -o - 1", "the record stream (-o -) has no files"},
 		{"attach --keep 0 1", "not a number of profiles to keep"},
 		{"attach --keep 1K 1", "not a number of profiles to keep"},
@@ -147,6 +147,12 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"run --loader dlopen true", "before a program's start there is no dlopen"},
 		{"run --every 5s -s 2s true", "--every would come only after the end"},
 		{"run --fast true", "unknown option: --fast"},
+		{"attach --max-kept 0 1", "not a number of profiles to keep (10, all; "},
+		{"attach --every-alloc 0 1", "not a number of bytes (512K, 64M, 1G): 0"},
+		{"attach --at-peak much 1", "not a number of bytes (512K, 64M, 1G): much"},
+		{"attach --at-rss 120% 1", "neither bytes nor a share (512M, 4G, 80%): 120%"},
+		{"attach --on-signal TERM 1", "not a signal to ask by (USR1, USR2"},
+		{"attach --on-signal USR1 -o - 1", "nor for the other triggers"},
 		{"dump", "which process?"},
 		{"dump 1 1", "one argument too many"},
 		{"dump nginx", "not a process id: nginx"},
@@ -183,6 +189,8 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		"attach " NOBODY " -s=500ms -o=/nowhere/x --live_max=50M --quiet=false",
 		"attach -o - " NOBODY,
 		"attach --every 5m --duration 1h --keep 12 " NOBODY,
+		"attach --every-alloc 1G --at-peak=64M --at-rss 80% --max-kept all " NOBODY,
+		"attach --at-rss 4G --on-signal SIGUSR1 --keep all " NOBODY,
 	};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		check_error(commands[i], HI_EXIT_REFUSED, NOBODY);

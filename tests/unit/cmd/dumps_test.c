@@ -64,6 +64,32 @@ UNIT_TEST(one_is_due_each_so_often)
 	CHECK(!dumps_is_due(&dumps, 3600 * SECOND));
 }
 
+UNIT_TEST(each_knows_its_triggers)
+{
+	struct dumps dumps;
+	struct sink sink;
+	int child;
+
+	sink_with_child(&sink, &child);
+	dumps_open(&dumps, &sink, &quiet, SECOND);
+	dumps_want(&dumps, HI_DUMP_PEAK);
+	CHECK(dumps_is_due(&dumps, 1));
+	CHECK_EQ(dumps_begin(&dumps, 1), 0);
+	CHECK_EQ(dumps.trigger, HI_DUMP_PEAK);
+	dumps_want(&dumps, HI_DUMP_ALLOC); /* waits for the first */
+	CHECK(!dumps_is_due(&dumps, 2));
+	const struct hi_file_request done = {.kind = HI_FILE_DUMP_DONE, .place = ENOSPC};
+	CHECK_EQ(send(child, &done, sizeof(done), 0), sizeof(done));
+	file_service_wait(&sink.service);
+	dumps_look(&dumps);
+	CHECK(dumps_is_due(&dumps, SECOND));
+	CHECK_EQ(dumps_begin(&dumps, SECOND), 0);
+	CHECK_EQ(dumps.trigger, HI_DUMP_ALLOC | HI_DUMP_EVERY);
+	CHECK(!dumps_is_due(&dumps, SECOND + 1));
+	file_service_close(&sink.service);
+	close(child);
+}
+
 UNIT_TEST(one_at_a_time)
 {
 	struct dumps dumps;
