@@ -51,6 +51,7 @@ static int run_run(int argc, char **argv);
 static int run_dump(int argc, char **argv);
 static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
+static int run_status(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"check", run_check, "PID [--prefix NAME] [--json] [-v]",
@@ -156,6 +157,11 @@ static const struct command commands[] = {
 	 "end the attach that is running, or clean up after one that was killed",
 	 "A running session detaches, writes its files and ends. If its injector was killed, "
 	 "everything that it left in the process is removed.\n"},
+	{"status", run_status, "[PID] [--json]", "show the sessions that are running",
+	 "Shows the session that is attached to PID, or all that you may ask: those of the same "
+	 "user, of root all.\n"
+	 "\n"
+	 "      --json             one JSON object for scripts; heapinject(1) has its members\n"},
 	{"report", hi_analyzer_report, "FILE|-... [VIEW] [-o OUT]",
 	 "show profiles as text, graphs, flame graphs, other tools' formats", NULL},
 	{"diff", hi_analyzer_report, "OLD NEW [VIEW] [-o OUT]",
@@ -326,6 +332,24 @@ static int run_detach(int argc, char **argv)
 	pid_t pid;
 	int exit_code = parse_only_pid(argc, argv, 1, &pid);
 	return exit_code == HI_EXIT_OK ? session_detach(pid) : exit_code;
+}
+
+static int run_status(int argc, char **argv)
+{
+	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+						     {NULL, 0, NULL, 0}};
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "", .next = 1};
+	pid_t pid = 0;
+	bool json = false;
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		if (option != 'j')
+			return option_error("status", option, &given);
+		json = !given.is_off;
+	}
+	const int exit_code =
+		given.next < argc ? parse_only_pid(argc, argv, given.next, &pid) : HI_EXIT_OK;
+	return exit_code == HI_EXIT_OK ? session_status(pid, json) : exit_code;
 }
 
 /* attach or run: these take the same options */

@@ -2,6 +2,7 @@
 /* control_socket.c - see control_socket.h. */
 #include "control_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 
 #include "directory.h"
 #include "hi_path.h"
+#include "hi_units.h"
 #include "identity.h"
 #include "proc_file.h"
 #include "procfs.h"
@@ -256,23 +258,73 @@ static int open_socket_as(struct identity owner, const char *runtime, pid_t pid,
 	return err;
 }
 
-int control_socket_request_of(pid_t session, pid_t pid, const char *request)
+/* environment: owned by the caller, also if there is none (NULL) on negative errno */
+static int read_owner(pid_t session, struct identity *out_owner, char **out_environment,
+		      size_t *out_size)
 {
 	struct proc_status status;
-	char *environment;
-	size_t size;
-	int found, err = proc_status_read(session, session, &status);
+	const int err = proc_status_read(session, session, &status);
+	*out_environment = NULL;
 	if (err)
 		return err;
-	const struct identity owner = {.uid = status.uid_effective, .gid = status.gid_effective};
-	if (geteuid() != 0 && geteuid() != owner.uid)
+	*out_owner = (struct identity){.uid = status.uid_effective, .gid = status.gid_effective};
+	if (geteuid() != 0 && geteuid() != out_owner->uid)
 		return -EPERM;
-	err = proc_file_read(session, 0, "environ", &environment, &size);
+	return proc_file_read(session, 0, "environ", out_environment, out_size);
+}
+
+int control_socket_request_of(pid_t session, pid_t pid, const char *request)
+{
+	struct identity owner;
+	char *environment;
+	size_t size;
+	int found, err = read_owner(session, &owner, &environment, &size);
 	if (err)
 		return err;
 	err = open_socket_as(owner, runtime_in(environment, size), pid, &found);
 	free(environment);
 	return err ? err : ask(found, owner.uid, request);
+}
+
+/* Reads the directory with the rights of its owner, as open_socket_as(). */
+static DIR *list_as(struct identity owner, const char *runtime)
+{
+	struct identity_window window;
+	int directory, listed = -1;
+	if (identity_begin(owner, &window))
+		return NULL;
+	if (!open_directory(runtime, owner.uid, false, &directory)) {
+		listed = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		close(directory);
+	}
+	identity_end(&window);
+	DIR *list = listed < 0 ? NULL : fdopendir(listed);
+	if (!list && listed >= 0)
+		close(listed);
+	return list;
+}
+
+size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max)
+{
+	struct identity owner = {.uid = geteuid(), .gid = getegid()};
+	char *environment = NULL;
+	size_t size, count = 0;
+	const struct dirent *entry;
+	if (session && read_owner(session, &owner, &environment, &size))
+		return 0;
+	DIR *list =
+		list_as(owner, session ? runtime_in(environment, size) : getenv("XDG_RUNTIME_DIR"));
+	free(environment);
+	while (list && count < max && (entry = readdir(list))) {
+		uint64_t pid;
+		const char *end;
+		if (!hi_parse_digits(entry->d_name, &pid, &end) && !strcmp(end, ".sock") && pid &&
+		    pid <= INT32_MAX)
+			out_pids[count++] = (pid_t)pid;
+	}
+	if (list)
+		closedir(list);
+	return count;
 }
 
 pid_t control_socket_peer(int connection)

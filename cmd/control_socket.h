@@ -49,6 +49,11 @@ int control_socket_request(pid_t pid, const char *request);
  * another user and the caller is not root.
  */
 int control_socket_request_of(pid_t session, pid_t pid, const char *request);
+/*
+ * The pids of which there are sockets in the directory of that session's process, or in the
+ * caller's own with session = 0; sockets of dead sessions, too. Returns how many, at most `max`.
+ */
+size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max);
 /* The pid of the process at the other end of a request's connection; 0 = unknown. */
 pid_t control_socket_peer(int connection);
 

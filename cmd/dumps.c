@@ -118,6 +118,7 @@ static void count(struct dumps *dumps, const struct outputs_dump *dump)
 
 	if (!dumps->written++)
 		memcpy(dumps->first_path, dump->heap_path, sizeof(dumps->first_path));
+	memcpy(dumps->last_path, dump->heap_path, sizeof(dumps->last_path));
 	if (keep && dumps->written > keep)
 		dumps->first_path[0] = 0;
 }

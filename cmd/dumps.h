@@ -34,6 +34,7 @@ struct dumps {
 	unsigned written;
 	/* path of the first dump's .heap; "" = there is none, or it was removed */
 	char first_path[PATH_MAX];
+	char last_path[PATH_MAX]; /* of the newest; "" = there is none */
 };
 
 void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progress,

@@ -4,7 +4,7 @@
  *
  *   main.c, cli.h        the command line
  *   session.h            attach, dump, detach: start here (session_attach.c, session_dump.c,
- *                        session_detach.c, session_request.h)
+ *                        session_detach.c, session_status.c, session_request.h)
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
  *   triggers.h, session_triggers.h
@@ -12,7 +12,8 @@
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals
- *   control_socket.h     how another process sends requests to a session
+ *   control_socket.h     how another process sends requests to a session; session_control.h
+ *                        serves them, status_fields.h and status_print.h are its status
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling
  *
@@ -64,5 +65,7 @@ struct session_options {
 int session_attach(const struct session_options *options);
 int session_dump(pid_t pid);
 int session_detach(pid_t pid);
+/* pid: 0 = all sessions that the caller may ask */
+int session_status(pid_t pid, bool json);
 
 #endif

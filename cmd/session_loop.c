@@ -9,6 +9,7 @@
 
 #include "attach_entries.h"
 #include "run_signals.h"
+#include "session_control.h"
 #include "session_triggers.h"
 #include "stats.h"
 #include "thread_table.h"
@@ -251,8 +252,7 @@ static int serve(struct session *session)
 		dumps_ask(&session->dumps, client);
 		return 0;
 	}
-	dprintf(client, "failed\nunknown request\n");
-	close(client);
+	session_control_serve(session, request, client);
 	return 0;
 }
 

@@ -69,14 +69,17 @@ static int relay(FILE *answer, bool is_own)
 	return is_ok ? HI_EXIT_OK : HI_EXIT_FAILED;
 }
 
-/* connection: negative = there is no connection. */
-static int await(int connection, const char *request, bool is_own)
+struct asking {
+	const char *request;
+	bool is_own;
+};
+
+static int await(void *context, int connection)
 {
+	const struct asking *asking = context;
 	int exit_code = HI_EXIT_FAILED;
 
-	if (connection < 0)
-		return SESSION_NO_ANSWER;
-	if (!wait_for_answer(connection, request)) {
+	if (!wait_for_answer(connection, asking->request)) {
 		close(connection);
 		return exit_code;
 	}
@@ -85,7 +88,7 @@ static int await(int connection, const char *request, bool is_own)
 		close(connection);
 		return SESSION_NO_ANSWER;
 	}
-	exit_code = relay(answer, is_own);
+	exit_code = relay(answer, asking->is_own);
 	fclose(answer);
 	return exit_code;
 }
@@ -107,9 +110,16 @@ static int look(pid_t pid, struct preflight *preflight)
 	return HI_EXIT_OK;
 }
 
-int session_request(pid_t pid, const char *request, bool is_own, struct preflight *out_preflight)
+/* connection: negative = there is no connection. */
+static int use(int connection, session_reader *reader, void *context)
 {
-	int exit_code = await(control_socket_request(pid, request), request, is_own);
+	return connection < 0 ? SESSION_NO_ANSWER : reader(context, connection);
+}
+
+int session_request_read(pid_t pid, const char *request, session_reader *reader, void *context,
+			 struct preflight *out_preflight)
+{
+	int exit_code = use(control_socket_request(pid, request), reader, context);
 
 	if (exit_code != SESSION_NO_ANSWER)
 		return exit_code;
@@ -120,10 +130,43 @@ int session_request(pid_t pid, const char *request, bool is_own, struct prefligh
 	/* pid was one of the threads of that process */
 	if (out_preflight->pid && out_preflight->pid != pid)
 		exit_code =
-			await(control_socket_request(out_preflight->pid, request), request, is_own);
+			use(control_socket_request(out_preflight->pid, request), reader, context);
 	if (exit_code == SESSION_NO_ANSWER && out_preflight->verdict == PREFLIGHT_ATTACHED)
-		exit_code = await(control_socket_request_of(out_preflight->injector,
-							    out_preflight->pid, request),
-				  request, is_own);
+		exit_code = use(control_socket_request_of(out_preflight->injector,
+							  out_preflight->pid, request),
+				reader, context);
 	return exit_code;
+}
+
+int session_request(pid_t pid, const char *request, bool is_own, struct preflight *out_preflight)
+{
+	struct asking asking = {.request = request, .is_own = is_own};
+
+	return session_request_read(pid, request, await, &asking, out_preflight);
+}
+
+int session_explain_none(pid_t pid, const struct preflight *preflight)
+{
+	if (preflight->verdict == PREFLIGHT_ORPHAN)
+		fprintf(stderr,
+			"heapinject: the session that was attached to %d (%s) was killed; clean up "
+			"with heapinject detach %d\n",
+			(int)pid, preflight->comm, (int)pid);
+	/* preflight stopped before it could check for a session */
+	else if (preflight->verdict != PREFLIGHT_OK && preflight->verdict < PREFLIGHT_ATTACHED)
+		fprintf(stderr,
+			"heapinject: no session of yours is attached to %d (%s); whether another "
+			"is cannot be told: %s; %s\n",
+			(int)pid, preflight->comm, preflight->cause, preflight->remedy);
+	else if (preflight->injector)
+		fprintf(stderr,
+			"heapinject: the session that is attached to %d (%s), pid %d, is another "
+			"user's, or in another container; ask there\n",
+			(int)pid, preflight->comm, (int)preflight->injector);
+	else
+		fprintf(stderr,
+			"heapinject: no session is attached to %d (%s); begin one with heapinject "
+			"attach %d\n",
+			(int)pid, preflight->comm, (int)pid);
+	return HI_EXIT_FAILED;
 }

@@ -25,4 +25,17 @@
 must_check int session_request(pid_t pid, const char *request, bool is_own,
 			       struct preflight *out_preflight);
 
+/*
+ * The same, but `reader` takes the connection, reads the answer and closes the connection. It
+ * returns an exit code, or SESSION_NO_ANSWER.
+ */
+typedef int session_reader(void *context, int connection);
+must_check int session_request_read(pid_t pid, const char *request, session_reader *reader,
+				    void *context, struct preflight *out_preflight);
+/*
+ * After SESSION_NO_ANSWER: says why there is no session that the caller may ask, and what to do.
+ * Returns the exit code.
+ */
+int session_explain_none(pid_t pid, const struct preflight *preflight);
+
 #endif

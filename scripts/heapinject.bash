@@ -60,7 +60,7 @@ _heapinject() {
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
 	elif [[ $command == check || $command == attach ||
-		$command == detach || $command == dump ]]; then
+		$command == detach || $command == dump || $command == status ]]; then
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -153,6 +153,9 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --at-rss 120% 1", "neither bytes nor a share (512M, 4G, 80%): 120%"},
 		{"attach --on-signal TERM 1", "not a signal to ask by (USR1, USR2"},
 		{"attach --on-signal USR1 -o - 1", "nor for the other triggers"},
+		{"status 1 1", "one argument too many"},
+		{"status nginx", "not a process id: nginx"},
+		{"status --jso", "unknown option: --jso (did you mean --json?)"},
 		{"dump", "which process?"},
 		{"dump 1 1", "one argument too many"},
 		{"dump nginx", "not a process id: nginx"},
@@ -196,12 +199,13 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		check_error(commands[i], HI_EXIT_REFUSED, NOBODY);
 	check_error("dump " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 	check_error("detach " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
+	check_error("status " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 }
 
 UNIT_TEST(every_command_has_help_on_standard_output)
 {
-	static const char *const names[] = {"check",  "attach", "run", "dump",
-					    "detach", "report", "help"};
+	static const char *const names[] = {"check",  "attach", "run",    "dump",
+					    "detach", "status", "report", "help"};
 	char command[64], by_help[16384];
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(command, sizeof(command), "help %s", names[i]);

@@ -99,6 +99,23 @@ UNIT_TEST(distrusts_a_directory_that_others_may_write)
 	remove_runtime_directory();
 }
 
+UNIT_TEST(knows_which_sockets_there_are)
+{
+	struct control_socket first, second;
+	pid_t pids[4];
+	use_runtime_directory();
+	CHECK_EQ(control_socket_list(0, pids, 4), 0);
+	CHECK_EQ(control_socket_listen(&first, 4711), 0);
+	CHECK_EQ(control_socket_listen(&second, 4712), 0);
+	CHECK_EQ(control_socket_list(0, pids, 4), 2);
+	CHECK_EQ(pids[0] + pids[1], 4711 + 4712);
+	CHECK_EQ(control_socket_list(0, pids, 1), 1);
+	CHECK_EQ(control_socket_list(2147480011, pids, 4), 0); /* no process */
+	control_socket_close(&first);
+	control_socket_close(&second);
+	remove_runtime_directory();
+}
+
 /* After sudo XDG_RUNTIME_DIR may still be the caller's, who could lead us anywhere from there. */
 UNIT_TEST(puts_nothing_into_the_directory_of_another_user)
 {

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_status.c - `heapinject status`: asks one session, or all that the caller may ask. Start
+ * at session_status().
+ *
+ * Sessions are found by the processes that are called heapinject, and by the sockets in the
+ * directory of the caller, which also has those of a program with another name.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control_socket.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "procfs.h"
+#include "session.h"
+#include "session_request.h"
+#include "status_print.h"
+
+#define ANSWER_DEADLINE_MS 3000
+#define SESSIONS_MAX 1024
+
+struct listing {
+	bool json;
+	size_t count;             /* printed */
+	pid_t seen[SESSIONS_MAX]; /* injectors that were asked */
+	size_t seen_count;
+};
+
+static bool is_seen(struct listing *listing, pid_t injector)
+{
+	for (size_t i = 0; i < listing->seen_count; i++)
+		if (listing->seen[i] == injector)
+			return true;
+	if (listing->seen_count < SESSIONS_MAX)
+		listing->seen[listing->seen_count++] = injector;
+	return false;
+}
+
+static void print(struct listing *listing, const struct status_fields *fields)
+{
+	if (listing->json) {
+		fputs(listing->count ? "," : "{\"sessions\":[", stdout);
+		status_print_json(fields, stdout);
+	} else {
+		if (listing->count)
+			fputc('\n', stdout);
+		status_print_text(fields, stdout);
+	}
+	listing->count++;
+}
+
+static void finish(const struct listing *listing)
+{
+	if (listing->json)
+		fputs(listing->count ? "]}\n" : "{\"sessions\":[]}\n", stdout);
+	else if (!listing->count)
+		fputs("No session that you may ask is running.\n", stdout);
+}
+
+/* ---- one answer ------------------------------------------------------------------------------ */
+
+/* Reads to the end of the connection. False: the deadline has passed, or it is too much. */
+static bool read_all(int connection, char text[STATUS_FIELDS_TEXT_MAX])
+{
+	struct pollfd readable = {.fd = connection, .events = POLLIN};
+	size_t size = 0;
+	ssize_t got = 1;
+
+	while (got > 0 && size < STATUS_FIELDS_TEXT_MAX - 1) {
+		if (poll(&readable, 1, ANSWER_DEADLINE_MS) <= 0)
+			return false;
+		got = read(connection, text + size, STATUS_FIELDS_TEXT_MAX - 1 - size);
+		size += got > 0 ? (size_t)got : 0;
+	}
+	text[size] = 0;
+	return got == 0;
+}
+
+/* Reads and prints the answer of that session. Returns an exit code. */
+static int print_answer(struct listing *listing, int connection, const struct ucred *session)
+{
+	static char text[STATUS_FIELDS_TEXT_MAX];
+	static struct status_fields fields;
+	const char *why = NULL;
+
+	if (!read_all(connection, text))
+		why = "does not answer; it may be stopped, or is just attaching or detaching";
+	else if (strncmp(text, "ok\n", 3) || status_fields_read(text + 3, &fields))
+		why = "does not tell its status; it is of another version of heapinject";
+	if (why) {
+		fprintf(stderr, "heapinject: the session of pid %d %s\n", (int)session->pid, why);
+		return HI_EXIT_FAILED;
+	}
+	fields.injector = (uint64_t)session->pid;
+	fields.uid = session->uid;
+	print(listing, &fields);
+	return HI_EXIT_OK;
+}
+
+/* Of a session that was asked already, the answer is not wanted again. */
+static int take(void *context, int connection)
+{
+	struct listing *listing = context;
+	struct ucred session;
+	socklen_t size = sizeof(session);
+	int exit_code = HI_EXIT_OK;
+
+	if (!getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &session, &size) &&
+	    !is_seen(listing, session.pid))
+		exit_code = print_answer(listing, connection, &session);
+	close(connection);
+	return exit_code;
+}
+
+/* ---- all sessions ---------------------------------------------------------------------------- */
+
+static bool is_heapinject(pid_t pid)
+{
+	struct proc_status status;
+
+	return !proc_status_read(pid, pid, &status) && !strncmp(status.comm, "heapinject", 10);
+}
+
+/* Asks the sessions whose sockets lie where those of this process do; 0 = of the caller. */
+static void ask_sockets_of(struct listing *listing, pid_t session)
+{
+	pid_t attached[SESSIONS_MAX];
+	const size_t count = control_socket_list(session, attached, SESSIONS_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		const int connection =
+			session ? control_socket_request_of(session, attached[i], "status")
+				: control_socket_request(attached[i], "status");
+		if (connection >= 0)
+			(void)take(listing, connection);
+	}
+}
+
+static void ask_all(struct listing *listing)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+
+	ask_sockets_of(listing, 0);
+	while (proc && (entry = readdir(proc))) {
+		uint64_t pid;
+		const char *end;
+
+		if (!hi_parse_digits(entry->d_name, &pid, &end) && !*end && pid <= INT32_MAX &&
+		    (pid_t)pid != getpid() && is_heapinject((pid_t)pid))
+			ask_sockets_of(listing, (pid_t)pid);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static int ask_one(struct listing *listing, pid_t pid)
+{
+	static struct preflight preflight;
+	const int exit_code = session_request_read(pid, "status", take, listing, &preflight);
+
+	return exit_code == SESSION_NO_ANSWER ? session_explain_none(pid, &preflight) : exit_code;
+}
+
+int session_status(pid_t pid, bool json)
+{
+	static struct listing listing;
+	int exit_code = HI_EXIT_OK;
+
+	listing = (struct listing){.json = json};
+	if (pid)
+		exit_code = ask_one(&listing, pid);
+	else
+		ask_all(&listing);
+	if (exit_code == HI_EXIT_OK)
+		finish(&listing);
+	return exit_code;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * status_fields.h - how a session is going, as it answers a "status" request: lines "KEY VALUE".
+ * Readers skip keys that they do not know, and take 0 or "" for those that are missing.
+ */
+#ifndef HI_STATUS_FIELDS_H
+#define HI_STATUS_FIELDS_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "must_check.h"
+#include "triggers.h"
+
+struct status_fields {
+	/* who runs it: not in the text, but known from its socket */
+	uint64_t injector, uid;
+	uint64_t pid;
+	uint64_t since_unix_ns, elapsed_ns, duration_ns; /* duration: 0 = until stopped */
+	uint64_t interval;                               /* mean bytes between samples, now */
+	uint64_t budget_ppm;                             /* 0 = none: the interval is fixed */
+	uint64_t samples, inuse_bytes, allocated_bytes;
+	uint64_t dropped;
+	uint64_t payload_cpu_ns, target_cpu_ns, own_cpu_ns;
+	uint64_t files_written; /* profiles so far; the end is another one */
+	uint64_t keep;          /* 0 = all */
+	uint64_t paused;        /* 1 = nothing is sampled now */
+	uint64_t paused_ns;     /* in the profile, how long nothing was sampled */
+	char program[32];
+	char last_file[PATH_MAX];  /* .heap of the newest profile; "" = none yet */
+	char final_file[PATH_MAX]; /* .heap of the end; its number may still rise */
+	char triggers[TRIGGERS_TEXT_MAX];
+};
+
+#define STATUS_FIELDS_TEXT_MAX (16u << 10)
+
+void status_fields_write(const struct status_fields *fields, FILE *out);
+/*
+ * text: as terminated as it comes from a session, which may be another user's. Strings become plain
+ * text. 0, or -EPROTO: a number is none, or there is no pid.
+ */
+must_check int status_fields_read(const char *text, struct status_fields *out_fields);
+
+#endif
