@@ -52,7 +52,7 @@ struct collector {
 	uint64_t live_bytes, live_objects;
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
 	/* the answer so far, and when to look for it again */
-	uint64_t answer_due_ns;
+	uint64_t answer_due_ns, looked_ns;
 	enum trend_verdict verdict;
 	int64_t slope;
 	uint32_t answer;       /* its number, as in struct hi_analyzer_status */
@@ -150,6 +150,16 @@ static void set_sentence(struct collector *collector, const struct answer *answe
 	memcpy(collector->place, place, sizeof(place));
 }
 
+/* After a RESET record nothing is known of what grows. */
+static void begin_anew(struct collector *collector)
+{
+	collector->answer_due_ns = ANSWER_FIRST_NS;
+	collector->verdict = (enum trend_verdict)0;
+	collector->slope = 0;
+	collector->sentence[0] = collector->place[0] = 0;
+	collector->old_for = 0;
+}
+
 /*
  * Updates the answer, every few seconds: it costs milliseconds, and more where there are many rows.
  * Names are looked up only if they are wanted.
@@ -159,6 +169,9 @@ static void look_for_answer(struct collector *collector, struct profile *profile
 	const uint64_t now_ns = profile->meta.duration_ns, before_ns = cpu_ns();
 	struct answer answer;
 
+	if (now_ns < collector->looked_ns)
+		begin_anew(collector);
+	collector->looked_ns = now_ns;
 	if (now_ns < collector->answer_due_ns)
 		return;
 	if (collector->outputs->names_live)
@@ -194,6 +207,7 @@ static void send_status(void *context, struct profile *profile, uint64_t bad_rec
 		.live_bytes = collector->live_bytes,
 		.live_objects = collector->live_objects,
 		.inuse_bytes = profile->meta.seen_inuse,
+		.resets = profile->meta.resets,
 		.allocated_bytes = profile->meta.seen_allocated,
 		.bad_records = bad_records,
 		.caveats = caveats_bits(&profile->meta),

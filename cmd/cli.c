@@ -48,7 +48,8 @@ struct command {
 static int run_check(int argc, char **argv);
 static int run_attach(int argc, char **argv);
 static int run_run(int argc, char **argv);
-static int run_dump(int argc, char **argv);
+static int run_ask(int argc, char **argv);
+static int run_rate(int argc, char **argv);
 static int run_detach(int argc, char **argv);
 static int run_help(int argc, char **argv);
 static int run_status(int argc, char **argv);
@@ -150,7 +151,7 @@ static const struct command commands[] = {
 	 "the program goes on. Exits with 128 + N if signal N ended the program, with 127 if it is "
 	 "not found and with 126 if it cannot be\n"
 	 "executed; if it exits with 0, as attach does.\n"},
-	{"dump", run_dump, "PID", "have the attach that is running write a profile now, and go on",
+	{"dump", run_ask, "PID", "have the attach that is running write a profile now, and go on",
 	 "Prints the names of the two files, once they are whole. What is in them is what the "
 	 "session has seen so far.\n"},
 	{"detach", run_detach, "PID",
@@ -162,6 +163,17 @@ static const struct command commands[] = {
 	 "user, of root all.\n"
 	 "\n"
 	 "      --json             one JSON object for scripts; heapinject(1) has its members\n"},
+	{"pause", run_ask, "PID", "have the attach that is running sample nothing for a while",
+	 "Frees are followed all the time. What is allocated until `heapinject resume PID` is not "
+	 "in the profile, which says for how long that was so.\n"},
+	{"resume", run_ask, "PID", "have it sample again", "Ends a pause.\n"},
+	{"reset", run_ask, "PID", "have it forget what it has seen so far, and begin a new profile",
+	 "The new profile is that of an attach that begins now: it knows nothing of the blocks "
+	 "that were allocated before. Files that were written stay.\n"},
+	{"rate", run_rate, "PID BYTES|auto", "change its sampling interval",
+	 "BYTES is as in `heapinject attach --sample`: the nearest power of two times the finest "
+	 "interval of the session is taken, and kept, whatever it costs.\n"
+	 "auto: the interval follows --max-overhead again.\n"},
 	{"report", hi_analyzer_report, "FILE|-... [VIEW] [-o OUT]",
 	 "show profiles as text, graphs, flame graphs, other tools' formats", NULL},
 	{"diff", hi_analyzer_report, "OLD NEW [VIEW] [-o OUT]",
@@ -320,11 +332,12 @@ static int run_check(int argc, char **argv)
 	return HI_EXIT_REFUSED;
 }
 
-static int run_dump(int argc, char **argv)
+/* dump, pause, resume, reset: the request is the name of the command */
+static int run_ask(int argc, char **argv)
 {
 	pid_t pid;
 	int exit_code = parse_only_pid(argc, argv, 1, &pid);
-	return exit_code == HI_EXIT_OK ? session_dump(pid) : exit_code;
+	return exit_code == HI_EXIT_OK ? session_ask(pid, argv[0]) : exit_code;
 }
 
 static int run_detach(int argc, char **argv)
@@ -350,6 +363,27 @@ static int run_status(int argc, char **argv)
 	const int exit_code =
 		given.next < argc ? parse_only_pid(argc, argv, given.next, &pid) : HI_EXIT_OK;
 	return exit_code == HI_EXIT_OK ? session_status(pid, json) : exit_code;
+}
+
+static int run_rate(int argc, char **argv)
+{
+	char request[64];
+	uint64_t bytes;
+	pid_t pid;
+	if (argc < 3)
+		return usage_error("rate",
+				   argc < 2 ? "which process? give its PID"
+					    : "which interval? give BYTES, or auto",
+				   NULL);
+	const char *rate = argv[2];
+	if (argc > 3)
+		return usage_error("rate", "one argument too many", argv[3]);
+	if (parse_pid("rate", argv[1], &pid) != HI_EXIT_OK)
+		return HI_EXIT_USAGE;
+	if (strcmp(rate, "auto") != 0 && hi_parse_bytes(rate, &bytes))
+		return usage_error("rate", "not a number of bytes (524288, 512K, 1M, auto)", rate);
+	snprintf(request, sizeof(request), "rate %s", rate);
+	return session_ask(pid, request);
 }
 
 /* attach or run: these take the same options */

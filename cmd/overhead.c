@@ -244,6 +244,20 @@ bool overhead_step(struct overhead *overhead, const struct overhead_figures *now
 	return true;
 }
 
+void overhead_hold(struct overhead *overhead, const struct overhead_figures *now,
+		   struct hi_thinning *thinning, uint32_t shift)
+{
+	if (!overhead->budget_ppm || now->time_ns <= overhead->last.time_ns)
+		return;
+	(void)take_counts(overhead, thinning, shift,
+			  (double)(now->time_ns - overhead->last.time_ns) / NS_PER_S);
+	overhead->last = *now;
+	if (shift <= overhead->shift_max)
+		overhead->interval_shift = shift;
+	for (size_t key = 0; key < HI_THINNING_KEYS; key++)
+		__atomic_store_n(&thinning->shift[key], 0, __ATOMIC_RELAXED);
+}
+
 void overhead_end(struct overhead *overhead, struct hi_thinning *thinning, uint32_t shift)
 {
 	if (overhead->budget_ppm)

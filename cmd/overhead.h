@@ -61,6 +61,12 @@ void overhead_open(struct overhead *overhead, uint32_t budget_ppm, uint64_t inte
  */
 bool overhead_step(struct overhead *overhead, const struct overhead_figures *now,
 		   struct hi_thinning *thinning, uint32_t *shift);
+/*
+ * Instead of a step, where the interval is not by the budget: takes the counts, and thins nothing.
+ * shift: the payload's interval_shift.
+ */
+void overhead_hold(struct overhead *overhead, const struct overhead_figures *now,
+		   struct hi_thinning *thinning, uint32_t shift);
 /* At the end: takes what was due since the last step into `thinned`. No step may follow. */
 void overhead_end(struct overhead *overhead, struct hi_thinning *thinning, uint32_t shift);
 /* The budget as it is now, in nanoseconds per second. */

@@ -3,7 +3,7 @@
  * Room cmd/: the commands, and a session from its user's point of view.
  *
  *   main.c, cli.h        the command line
- *   session.h            attach, dump, detach: start here (session_attach.c, session_dump.c,
+ *   session.h            attach, dump, detach: start here (session_attach.c, session_ask.c,
  *                        session_detach.c, session_status.c, session_request.h)
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
@@ -63,7 +63,8 @@ struct session_options {
 
 /* They print their own messages and return an exit code of hi_exit.h. */
 int session_attach(const struct session_options *options);
-int session_dump(pid_t pid);
+/* A request whose answer is shown: "dump", "pause", "resume", "reset", "rate 4096". */
+int session_ask(pid_t pid, const char *request);
 int session_detach(pid_t pid);
 /* pid: 0 = all sessions that the caller may ask */
 int session_status(pid_t pid, bool json);

@@ -3,11 +3,14 @@
 #include "session_control.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hi_units.h"
+#include "session_rate.h"
 #include "status_fields.h"
 
 /* ---- status ---------------------------------------------------------------------------------- */
@@ -41,16 +44,21 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 		return -EINVAL;
 	const uint64_t elapsed_ns = pump_now_ns(&session->pump);
 	const struct hi_stream_stats *stats = &session->stats;
+	/* figures of before a reset may still come */
+	const bool is_new = session->status.resets == session->resets;
 	fields = (struct status_fields){
 		.pid = (uint64_t)session->attachment.pid,
 		.since_unix_ns = unix_ns() - elapsed_ns,
 		.elapsed_ns = elapsed_ns,
 		.duration_ns = session->options->duration_ns,
-		.interval = session->options->interval << session->interval_shift,
-		.budget_ppm = session->options->budget_ppm,
+		.interval = session_rate_now(session),
+		.budget_ppm = session->has_chosen_rate ? 0 : session->options->budget_ppm,
+		.profile_ns = elapsed_ns - session->profile_ns,
+		.paused = session->is_paused,
+		.paused_ns = session_rate_paused_ns(session, elapsed_ns),
 		.samples = stats->samples,
-		.inuse_bytes = session->status.inuse_bytes,
-		.allocated_bytes = session->status.allocated_bytes,
+		.inuse_bytes = is_new ? session->status.inuse_bytes : 0,
+		.allocated_bytes = is_new ? session->status.allocated_bytes : 0,
 		.dropped = stats->dropped_allocs + stats->dropped_frees,
 		.payload_cpu_ns = stats->payload_cpu_ns,
 		.target_cpu_ns = stats->target_cpu_ns,
@@ -64,6 +72,93 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 	return 0;
 }
 
+/* ---- pause, resume, reset, rate -------------------------------------------------------------- */
+
+/* Tells the client, and on a line whoever has begun the session. */
+__attribute__((format(printf, 3, 4))) static int done(struct session *session, FILE *answer,
+						      const char *format, ...)
+{
+	char text[256], line[320], elapsed[HI_UNITS_TEXT_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	snprintf(line, sizeof(line), "heapinject: %s: %s",
+		 hi_format_duration(pump_now_ns(&session->pump) / SECOND_NS, elapsed,
+				    sizeof(elapsed)),
+		 text);
+	progress_say(&session->progress, line);
+	fprintf(answer, "ok\n%s\n", text);
+	return 0;
+}
+
+static int refuse(FILE *answer, const char *why)
+{
+	fprintf(answer, "failed\n%s\n", why);
+	return 0;
+}
+
+static int on_pause(struct session *session, const char *argument, FILE *answer)
+{
+	const int err = *argument ? -EINVAL : session_rate_pause(session, true);
+
+	if (err == -EALREADY)
+		return refuse(answer, "the session is paused already");
+	return err ? err : done(session, answer, "paused: nothing is sampled until it is resumed");
+}
+
+static int on_resume(struct session *session, const char *argument, FILE *answer)
+{
+	const uint64_t since_ns = session->paused_at_ns;
+	const int err = *argument ? -EINVAL : session_rate_pause(session, false);
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (err == -EALREADY)
+		return refuse(answer, "the session is not paused");
+	return err ? err
+		   : done(session, answer, "resumed after %s",
+			  hi_format_ns((double)(pump_now_ns(&session->pump) - since_ns), text,
+				       sizeof(text)));
+}
+
+static int on_reset(struct session *session, const char *argument, FILE *answer)
+{
+	if (*argument)
+		return -EINVAL;
+	return done(session, answer, "what was seen so far is forgotten; a new profile begins");
+}
+
+static int on_rate(struct session *session, const char *argument, FILE *answer)
+{
+	const uint64_t finest = session->options->interval;
+	char text[HI_UNITS_TEXT_MAX];
+	uint64_t bytes = 0;
+	int err = strcmp(argument, "auto") ? hi_parse_bytes(argument, &bytes) : 0;
+
+	if (!err)
+		err = session_rate_choose(session, bytes);
+	if (err == -ENOTSUP)
+		return refuse(answer,
+			      "the session has no budget to follow; give a number of bytes");
+	if (err == -ERANGE) {
+		fprintf(answer,
+			"failed\nthe interval can be %s at least, and 1024G at most; attach anew "
+			"with --sample for a finer one\n",
+			hi_format_rate(finest, text, sizeof(text)));
+		return 0;
+	}
+	if (err)
+		return err;
+	if (!bytes)
+		return done(session, answer, "the interval follows the budget again");
+	return done(session, answer, "the interval is %s%s",
+		    hi_format_rate(session_rate_now(session), text, sizeof(text)),
+		    session_rate_now(session) == bytes
+			    ? ""
+			    : ", the nearest that this session can have");
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 /*
@@ -74,7 +169,8 @@ static const struct request {
 	const char *word;
 	int (*serve)(struct session *session, const char *argument, FILE *answer);
 } requests[] = {
-	{"status", on_status},
+	{"status", on_status}, {"pause", on_pause}, {"resume", on_resume},
+	{"reset", on_reset},   {"rate", on_rate},
 };
 
 void session_control_serve(struct session *session, const char *request, int client)

@@ -5,7 +5,9 @@
 
 #include "session_state.h"
 
-/* Serves the request of a client: answers it as control_socket.h says, and closes the connection.
+/*
+ * Serves the request of a client: answers it as control_socket.h says, and closes the connection.
+ * Of a reset it only tells: the caller has done it.
  */
 void session_control_serve(struct session *session, const char *request, int client);
 

@@ -10,9 +10,9 @@
 #include "attach_entries.h"
 #include "run_signals.h"
 #include "session_control.h"
+#include "session_rate.h"
 #include "session_triggers.h"
 #include "stats.h"
-#include "thread_table.h"
 #include "watch.h"
 
 #define ROUND_MS 5
@@ -61,25 +61,6 @@ int session_send_memory(struct session *session)
 	return send_memory(session, &status);
 }
 
-/*
- * Writes the record first: the payload may draw with the new mean from the next instruction on. A
- * coarser interval takes effect by itself, as the countdowns run out.
- */
-static void change_interval(struct session *session, uint32_t before, uint32_t interval_shift)
-{
-	const struct attachment *attachment = &session->attachment;
-	(void)!pump_interval(&session->pump, session->options->interval << interval_shift);
-	session->interval_shift = interval_shift;
-	__atomic_store_n(&attachment->arena.shared->interval_shift, interval_shift,
-			 __ATOMIC_RELAXED);
-	if (interval_shift < before)
-		(void)!thread_table_renew(
-			&attachment->memory,
-			arena_state(attachment->control) +
-				arena_state_layout(attachment->control).thread_slots,
-			interval_shift);
-}
-
 static void keep_budget(struct session *session, const struct hi_stream_stats *stats)
 {
 	struct hi_control *shared = session->attachment.arena.shared;
@@ -92,12 +73,14 @@ static void keep_budget(struct session *session, const struct hi_stream_stats *s
 		.samples = stats->samples,
 		.live = stats->samples > stats->frees ? stats->samples - stats->frees : 0,
 	};
+	if (session_rate_hold(session, &now))
+		return;
 	const uint32_t before = __atomic_load_n(&shared->interval_shift, __ATOMIC_RELAXED);
 	uint32_t interval_shift = before;
 	/* the payload may have changed it, too */
 	if (overhead_step(&session->overhead, &now, &shared->thinning, &interval_shift) &&
 	    (interval_shift != before || interval_shift != session->interval_shift))
-		change_interval(session, before, interval_shift);
+		session_rate_change(session, before, interval_shift);
 }
 
 /*
@@ -235,6 +218,32 @@ static int work(struct session *session)
 }
 
 /*
+ * Forgets what was seen so far, at the end of all records that have come. The figures before it are
+ * those that totals count from; what describes the memory of the process comes anew.
+ */
+static void begin_anew(struct session *session)
+{
+	struct maps maps;
+	(void)!pump_round(&session->pump, false);
+	session_send_stats(session);
+	(void)!pump_reset(&session->pump);
+	memset(&session->overhead.thinned, 0, sizeof(session->overhead.thinned));
+	(void)!session_send_memory(session);
+	if (!maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
+		(void)!pump_maps(&session->pump, &maps);
+		maps_close(&maps);
+	}
+	session_send_stats(session);
+	triggers_reset(&session->triggers);
+	session->resets++;
+	session->profile_ns = session->paused_at_ns = pump_now_ns(&session->pump);
+	session->paused_ns = 0;
+	session->status = (struct hi_analyzer_status){0};
+	session->has_status = false;
+	session->sure_ns = 0;
+}
+
+/*
  * Serves a request on the control socket. 1 = the request ends the session, and its client waits
  * for the answer.
  */
@@ -252,6 +261,8 @@ static int serve(struct session *session)
 		dumps_ask(&session->dumps, client);
 		return 0;
 	}
+	if (!strcmp(request, "reset"))
+		begin_anew(session);
 	session_control_serve(session, request, client);
 	return 0;
 }

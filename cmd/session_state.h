@@ -45,8 +45,14 @@ struct session {
 	struct memory_limit limit; /* as of limit_ns */
 	uint64_t limit_ns;
 	uint32_t interval_shift; /* of the last INTERVAL record */
-	uint64_t sure_ns;        /* since when the answer is that something grows; 0 = it is not */
-	uint64_t own_ns;         /* CPU time of injector and analyzer since then */
+	bool has_chosen_rate;    /* the user has chosen it, and no budget changes it */
+	bool is_paused;
+	/* since the profile began: how long pauses took that are over */
+	uint64_t paused_at_ns, paused_ns;
+	uint32_t resets;     /* how many there were */
+	uint64_t profile_ns; /* when the profile began: 0, or at the last reset */
+	uint64_t sure_ns;    /* since when the answer is that something grows; 0 = it is not */
+	uint64_t own_ns;     /* CPU time of injector and analyzer since then */
 	struct hi_stream_stats stats; /* as of stats_ns */
 	uint64_t stats_ns, cpu_before_ns, own_before_ns, busy_rounds;
 };

@@ -52,7 +52,8 @@ void session_triggers_look(struct session *session)
 	const struct trigger_figures figures = {
 		.allocated_bytes = session->status.allocated_bytes,
 		.inuse_bytes = session->status.inuse_bytes,
-		.has_blocks = session->has_status,
+		/* figures of before a reset may still come */
+		.has_blocks = session->has_status && session->status.resets == session->resets,
 		.resident_bytes = session->stats.resident_bytes,
 		.has_signal = has_signal(session->trigger_fd),
 	};

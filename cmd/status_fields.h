@@ -26,7 +26,8 @@ struct status_fields {
 	uint64_t files_written; /* profiles so far; the end is another one */
 	uint64_t keep;          /* 0 = all */
 	uint64_t paused;        /* 1 = nothing is sampled now */
-	uint64_t paused_ns;     /* in the profile, how long nothing was sampled */
+	uint64_t profile_ns;    /* the time that the profile is of: since the last reset */
+	uint64_t paused_ns;     /* of that, how long nothing was sampled */
 	char program[32];
 	char last_file[PATH_MAX];  /* .heap of the newest profile; "" = none yet */
 	char final_file[PATH_MAX]; /* .heap of the end; its number may still rise */

@@ -73,9 +73,12 @@ static void print_rate(const struct status_fields *fields, FILE *out)
 	if (fields->paused)
 		fprintf(out, "; paused: nothing is sampled now");
 	fputc('\n', out);
+	fprintf(out, "  profile    of the last %s",
+		hi_format_duration(fields->profile_ns / SECOND_NS, text, sizeof(text)));
 	if (fields->paused_ns)
-		fprintf(out, "  paused     for %s in all\n",
+		fprintf(out, ", paused for %s of it",
 			hi_format_ns((double)fields->paused_ns, text, sizeof(text)));
+	fputc('\n', out);
 }
 
 static void print_files(const struct status_fields *fields, FILE *out)
@@ -150,6 +153,7 @@ void status_print_json(const struct status_fields *fields, FILE *out)
 	put_number("interval_bytes", fields->interval, out);
 	put_number("budget_ppm", fields->budget_ppm, out);
 	fprintf(out, ",\"paused\":%s", fields->paused ? "true" : "false");
+	put_number("profile_ns", fields->profile_ns, out);
 	put_number("paused_ns", fields->paused_ns, out);
 	put_number("samples", fields->samples, out);
 	put_number("dropped", fields->dropped, out);

@@ -15,7 +15,7 @@
 /*
  * Reasons why a profile is not reliable (analyzer/model/caveats.h). The first two mean that the
  * figures of memory in use are too high. The next two mean that not everything was seen that should
- * be. The last one is no doubt, but information.
+ * be. OTHER_HEAP is no doubt, but information.
  */
 enum hi_caveat {
 	/* the allocator returned addresses again whose frees were not seen */
@@ -27,6 +27,8 @@ enum hi_caveat {
 	HI_CAVEAT_OTHER_MEANS,
 	/* it runs a language runtime with a heap of its own: what is said of malloc's is right */
 	HI_CAVEAT_OTHER_HEAP,
+	/* for a while the user had nothing sampled: the figures are of the rest of the time */
+	HI_CAVEAT_PAUSED,
 	HI_CAVEATS,
 };
 
@@ -44,6 +46,7 @@ struct hi_analyzer_status {
 	uint64_t live_objects; /* estimated */
 	/* the same as live_bytes, and all allocated bytes, of this very STATS record; estimated */
 	uint64_t inuse_bytes, allocated_bytes;
+	uint32_t resets; /* RESET records so far, which all figures are since */
 	uint64_t bad_records;
 	uint32_t caveats; /* 1 << enum hi_caveat */
 	uint32_t verdict; /* HI_ANALYZER_GROWS, or another one */

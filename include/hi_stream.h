@@ -62,6 +62,8 @@ enum hi_stream_type {
 	HI_STREAM_RUNTIME = 19,
 	HI_STREAM_HOOKED = 20,
 	HI_STREAM_THINNED = 21,
+	HI_STREAM_PAUSE = 22,
+	HI_STREAM_RESET = 23,
 };
 
 struct hi_stream_record {
@@ -394,6 +396,27 @@ struct hi_stream_dump {
 	uint64_t time_ns;
 };
 
+/*
+ * From here on nothing is sampled, or samples are taken again. Frees are recorded all the time.
+ * What is allocated in a pause is unknown.
+ */
+#define HI_STREAM_PAUSE_BEGINS 1u
+struct hi_stream_pause {
+	struct hi_stream_record record; /* flags: HI_STREAM_PAUSE_BEGINS, or 0: it ends */
+	uint64_t time_ns;
+};
+
+/*
+ * A new profile begins: what was allocated before is forgotten, as if the session had begun here.
+ * Times and totals of later records still count from the beginning of the session, and modules,
+ * stacks and threads keep their numbers. A MEMORY and a MAPS record follow.
+ */
+struct hi_stream_reset {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t start_unix_ns; /* wall clock */
+};
+
 struct hi_stream_end {
 	struct hi_stream_record record; /* flags: enum hi_stream_end_reason */
 	uint64_t time_ns;
@@ -418,5 +441,7 @@ _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
 _Static_assert(sizeof(struct hi_stream_runtime) == 16, "stream runtime");
 _Static_assert(sizeof(struct hi_stream_hooked) == 24, "stream hooked");
 _Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
+_Static_assert(sizeof(struct hi_stream_pause) == 16, "stream pause");
+_Static_assert(sizeof(struct hi_stream_reset) == 24, "stream reset");
 
 #endif

@@ -890,6 +890,7 @@ struct hi_control {
 	 * 0 = it is fixed, and nothing is thinned. Constant
 	 */
 	uint32_t shift_max;
+	uint32_t paused; /* 1 = no allocation is recorded; frees are. Set by the injector */
 	struct hi_thinning thinning __attribute__((aligned(64)));
 	struct hi_unsampled_frees unsampled_frees __attribute__((aligned(64)));
 	struct hi_counters counters __attribute__((aligned(64)));

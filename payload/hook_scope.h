@@ -245,7 +245,8 @@ static inline bool hook_scope_is_inner(const struct hook_scope *scope)
 	return is_inner;
 }
 
-static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t size)
+/* In a pause, too: countdowns go on, so that the samples after it are as good as any other. */
+static inline bool hook_scope_is_due(struct hook_scope *scope, uint64_t size)
 {
 	const bool has_no_countdown = scope->is_exact && scope->has_slot && scope->has_place &&
 				      !scope->event.slot->interval_shift &&
@@ -256,6 +257,12 @@ static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t s
 		return hook_scope_is_countdown_over(scope, size);
 	scope->event.interval_shift = 0;
 	return !hook_scope_is_inner(scope) && size <= SAMPLE_DISTANCE_MAX;
+}
+
+static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t size)
+{
+	return hook_scope_is_due(scope, size) &&
+	       !__atomic_load_n(&hook_scope_control(scope)->paused, __ATOMIC_RELAXED);
 }
 
 static inline struct hook_outcome hook_scope_pass(struct hook_scope *scope)

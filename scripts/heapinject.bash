@@ -59,8 +59,7 @@ _heapinject() {
 	done <<<"$options"
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
-	elif [[ $command == check || $command == attach ||
-		$command == detach || $command == dump || $command == status ]]; then
+	elif [[ $command =~ ^(check|attach|detach|dump|status|pause|resume|reset|rate)$ ]]; then
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")

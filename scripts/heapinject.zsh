@@ -45,7 +45,7 @@ _heapinject() {
 		done
 	done
 	case $command in
-	check|attach|detach|dump|status) specs+=('1:process:_pids') ;;
+	check|attach|detach|dump|status|pause|resume|reset|rate) specs+=('1:process:_pids') ;;
 	*) specs+=('*:file:_files') ;;
 	esac
 	shift words

@@ -38,6 +38,7 @@ static const struct field {
 	{"peak_inuse_bytes", U64, offsetof(struct profile_meta, peak_inuse_bytes)},
 	{"peak_ns", U64, offsetof(struct profile_meta, peak_ns)},
 	{"end_reason", INT, offsetof(struct profile_meta, end_reason)},
+	{"paused_ns", U64, offsetof(struct profile_meta, paused_ns)},
 	{"trigger", TEXT, offsetof(struct profile_meta, trigger)},
 	{"samples", U64, offsetof(struct profile_meta, samples)},
 	{"frees", U64, offsetof(struct profile_meta, frees)},

@@ -218,6 +218,8 @@ static int judge_unseen(struct profile *profile, const struct amounts *amounts, 
 
 	*expected = 0;
 	format_growth(profile, amounts, growth, sizeof(growth));
+	if (profile->meta.paused_ns) /* which may explain it */
+		*growth = 0;
 	if (unhooked && *unhooked)
 		return set(profile, HI_CAVEAT_UNHOOKED,
 			   "its allocations go to %s, which is not hooked: they are not in these "
@@ -235,6 +237,20 @@ static int judge_runtimes(struct profile *profile, const char *expected)
 	return *text ? set(profile, HI_CAVEAT_OTHER_HEAP, "%s%s", text, expected) : 0;
 }
 
+static int judge_paused(struct profile *profile)
+{
+	const struct profile_meta *meta = &profile->meta;
+	char paused[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX];
+
+	if (!meta->paused_ns)
+		return 0;
+	return set(profile, HI_CAVEAT_PAUSED,
+		   "for %s of these %s nothing was sampled (heapinject pause): what was allocated "
+		   "then is not in these figures",
+		   hi_format_ns((double)meta->paused_ns, paused, sizeof(paused)),
+		   hi_format_ns((double)meta->duration_ns, whole, sizeof(whole)));
+}
+
 int judgement_make(struct profile *profile)
 {
 	char expected[CAVEATS_TEXT_MAX];
@@ -245,6 +261,8 @@ int judgement_make(struct profile *profile)
 	err = judge_missed(profile);
 	if (!err)
 		err = judge_in_use(profile, &amounts);
+	if (!err)
+		err = judge_paused(profile);
 	if (!err)
 		err = judge_unseen(profile, &amounts, expected, sizeof(expected));
 	return err ? err : judge_runtimes(profile, expected);

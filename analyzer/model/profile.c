@@ -119,6 +119,17 @@ void profile_close(struct profile *profile)
 	*profile = (struct profile){0};
 }
 
+void profile_forget(struct profile *profile)
+{
+	free(profile->row);
+	profile->row = NULL;
+	profile->row_count = profile->index->row_capacity = 0;
+	table_close(&profile->index->rows);
+	histories_close(&profile->histories);
+	profile->histories = (struct histories){0};
+	thread_breakdown_forget(&profile->breakdown);
+}
+
 static int copy_string(const char *text, char **out_copy)
 {
 	*out_copy = text ? strdup(text) : NULL;

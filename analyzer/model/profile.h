@@ -198,7 +198,9 @@ struct profile_meta {
 	 * estimates as of the last STATS record, for the triggers of a session; no file has them
 	 */
 	uint64_t seen_allocated, seen_inuse;
-	char *trigger; /* of a dump: its triggers in words (hi_dump.h); NULL = it is none */
+	uint32_t resets;    /* how often the session began a new profile */
+	uint64_t paused_ns; /* how long nothing was sampled, by the user's wish */
+	char *trigger;      /* of a dump: its triggers in words (hi_dump.h); NULL = it is none */
 	uint64_t samples, frees, dropped_allocs, dropped_frees, live_set_full, no_thread_slot,
 		passed_bytes;
 	/* frees that were inferred because the address was allocated again */
@@ -265,6 +267,9 @@ struct profile {
 /* 0 or -ENOMEM everywhere. */
 int profile_open(struct profile *profile);
 void profile_close(struct profile *profile);
+/* Removes rows, their histories and parts. Frames, stacks, modules and threads keep their numbers.
+ */
+void profile_forget(struct profile *profile);
 /* copies */
 int profile_add_module(struct profile *profile, const struct profile_module *module,
 		       uint32_t *out_index);

@@ -175,6 +175,14 @@ int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32
 	return 0;
 }
 
+void thread_breakdown_forget(struct thread_breakdown *breakdown)
+{
+	free(breakdown->part);
+	breakdown->part = NULL;
+	breakdown->count = breakdown->capacity = 0;
+	table_close(&breakdown->index);
+}
+
 void thread_breakdown_close(struct thread_breakdown *breakdown)
 {
 	for (size_t i = 0; i < breakdown->thread_count; i++)

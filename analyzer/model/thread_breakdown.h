@@ -53,6 +53,8 @@ int thread_breakdown_thread(struct thread_breakdown *breakdown, const char *name
 /* The part in a row of a thread, by its index. 0 or -ENOMEM. */
 int thread_breakdown_of(struct thread_breakdown *breakdown, uint32_t row, uint32_t thread,
 			uint32_t *out_part);
+/* Removes all parts; the threads stay. */
+void thread_breakdown_forget(struct thread_breakdown *breakdown);
 void thread_breakdown_close(struct thread_breakdown *breakdown);
 
 #endif

@@ -127,6 +127,10 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_interval);
 	case HI_STREAM_STATS:
 		return sizeof(struct hi_stream_stats);
+	case HI_STREAM_PAUSE:
+		return sizeof(struct hi_stream_pause);
+	case HI_STREAM_RESET:
+		return sizeof(struct hi_stream_reset);
 	case HI_STREAM_DUMP:
 		return sizeof(struct hi_stream_dump);
 	case HI_STREAM_MEMORY:

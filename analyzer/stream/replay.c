@@ -167,7 +167,8 @@ static int on_interval(struct replay *replay, const struct hi_stream_interval *r
 		replay_bad(replay, "an impossible sampling interval");
 	else
 		profile_add_change(&replay->profile->meta,
-				   &(struct profile_change){record->time_ns, record->interval});
+				   &(struct profile_change){replay_since(replay, record->time_ns),
+							    record->interval});
 	return 0;
 }
 
@@ -183,6 +184,7 @@ static int judge(struct replay *replay)
 	struct profile *profile = replay->profile;
 
 	record_peak(replay);
+	replay_settle_pause(replay);
 	profile->meta.memory.spread = live_spread(&replay->live, judgement_spread_piece(profile));
 	return judgement_make(profile);
 }
@@ -208,11 +210,11 @@ static int on_memory(struct replay *replay, const struct hi_stream_record *fixed
 
 	memcpy(record, fixed, fixed->size < sizeof(whole) ? fixed->size : sizeof(whole));
 	peak_settle(&replay->peak);
-	profile_add_moment(meta,
-			   &(struct profile_moment){.time_ns = record->time_ns,
-						    .anonymous = record->anonymous_bytes,
-						    .resident = record->resident_bytes,
-						    .seen = estimate_round(replay->peak.bytes)});
+	profile_add_moment(
+		meta, &(struct profile_moment){.time_ns = replay_since(replay, record->time_ns),
+					       .anonymous = record->anonymous_bytes,
+					       .resident = record->resident_bytes,
+					       .seen = estimate_round(replay->peak.bytes)});
 	meta->limit_bytes = record->limit_bytes;
 	meta->limited_bytes = record->limited_bytes;
 	if (!memory->anonymous_begin)
@@ -236,8 +238,10 @@ static int on_unsampled_frees(struct replay *replay, const struct hi_stream_unsa
 			replay_bad(replay, "frees of an impossible size");
 			continue;
 		}
-		replay->profile->meta.unsampled_freed[list[i].size_class] = (struct profile_freed){
-			.seen = list[i].seen, .count = list[i].count, .bytes = list[i].bytes};
+		replay_set_freed(replay, list[i].size_class,
+				 &(struct profile_freed){.seen = list[i].seen,
+							 .count = list[i].count,
+							 .bytes = list[i].bytes});
 	}
 	return 0;
 }
@@ -287,13 +291,7 @@ static int on_stats(struct replay *replay, const struct hi_stream_stats *stats)
 	struct profile_meta *meta = &replay->profile->meta;
 
 	/* The replay counts samples and frees itself, so that they agree with what is shown. */
-	meta->dropped_allocs = stats->dropped_allocs;
-	meta->dropped_frees = stats->dropped_frees;
-	meta->live_set_full = stats->live_set_full;
-	meta->no_thread_slot = stats->no_thread_slot;
-	meta->passed_bytes = stats->passed_bytes;
-	meta->payload_cpu_ns = stats->payload_cpu_ns;
-	meta->target_cpu_ns = stats->target_cpu_ns;
+	replay_set_stats(replay, stats);
 	meta->seen_allocated = estimate_round(replay->peak.allocated);
 	meta->seen_inuse = estimate_round(replay->peak.bytes);
 	if (judge_now_and_then(replay))
@@ -332,7 +330,7 @@ static int on_thread(struct replay *replay, const struct hi_stream_thread *recor
 
 static int on_free(struct replay *replay, const struct hi_stream_free *record)
 {
-	replay_free(replay, record->address, record->time_ns);
+	replay_free(replay, record->address, replay_since(replay, record->time_ns));
 	return 0;
 }
 
@@ -356,6 +354,8 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_INTERVAL:
 	case HI_STREAM_STATS:
 	case HI_STREAM_DUMP:
+	case HI_STREAM_PAUSE:
+	case HI_STREAM_RESET:
 	case HI_STREAM_MEMORY:
 	case HI_STREAM_UNHOOKED:
 	case HI_STREAM_UNSAMPLED_FREES:
@@ -379,7 +379,7 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		replay_bad(replay, "a record does not hold what it announces");
 		return 0;
 	}
-	time_ns = record_time(record);
+	time_ns = replay_since(replay, record_time(record));
 	if (time_ns > replay->profile->meta.duration_ns)
 		replay->profile->meta.duration_ns = time_ns;
 	switch (record->type) {
@@ -408,6 +408,12 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_interval(replay, fixed);
 	case HI_STREAM_STATS:
 		return on_stats(replay, fixed);
+	case HI_STREAM_PAUSE:
+		replay_on_pause(replay, fixed);
+		return 0;
+	case HI_STREAM_RESET:
+		replay_on_reset(replay, fixed);
+		return 0;
 	case HI_STREAM_DUMP:
 		return on_dump(replay, fixed);
 	case HI_STREAM_MEMORY:
@@ -520,6 +526,7 @@ int replay_stream(struct input *input, const struct replay_observer *observer,
 	modules_close(&replay->modules);
 	stack_ids_close(&replay->stack_ids);
 	live_close(&replay->live);
+	live_close(&replay->forgotten);
 	free(replay->site);
 	free(replay);
 	return err;

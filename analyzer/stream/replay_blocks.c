@@ -243,7 +243,7 @@ int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 {
 	struct live_block block = {.address = alloc->address,
 				   .bytes = alloc->bytes,
-				   .born_ns = alloc->time_ns,
+				   .born_ns = replay_since(replay, alloc->time_ns),
 				   .slack = alloc->slack};
 	uint16_t end;
 
@@ -295,8 +295,10 @@ void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns)
 	struct live_block block;
 
 	/* An unknown address is no damage: its allocation may have been dropped. */
-	if (!live_take(&replay->live, address, time_ns, &block))
+	if (!live_take(&replay->live, address, time_ns, &block)) {
+		replay_free_forgotten(replay, address);
 		return;
+	}
 	uncredit(replay, &block, time_ns);
 	credit_freed(replay->profile, &block, time_ns);
 }

@@ -225,7 +225,7 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 	do {
 		at = take_step(replay, at, end, step, &count);
 		fetch_step(replay, step, count);
-		err = count_step(replay, step, count, events->time_ns);
+		err = count_step(replay, step, count, replay_since(replay, events->time_ns));
 	} while (!err && count);
 	peak_settle(&replay->peak);
 	if (!err && at != end)

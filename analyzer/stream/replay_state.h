@@ -47,8 +47,16 @@ struct replay {
 	size_t unhooked_count; /* UNHOOKED records so far */
 	/* from 1; rises whenever the same kind may belong to another part from now on */
 	uint64_t stamp;
-	uint64_t sites_interval;  /* of all sites that are not out of date */
-	struct replay_site *site; /* 1 << site_bits of them, by hash; NULL = none yet */
+	uint64_t sites_interval; /* of all sites that are not out of date */
+	/* of the last RESET; all else here is about what was before it */
+	uint64_t epoch_ns;
+	struct live forgotten; /* live samples from before; born_ns is their interval */
+	struct profile_freed forgotten_freed[HI_SIZE_CLASSES];
+	struct profile_freed freed_before[HI_SIZE_CLASSES], freed_last[HI_SIZE_CLASSES];
+	struct hi_stream_stats stats_before, stats_last;
+	bool is_paused;
+	uint64_t paused_at_ns, paused_ns; /* since the epoch; the sum of pauses that have ended */
+	struct replay_site *site;         /* 1 << site_bits of them, by hash; NULL = none yet */
 	unsigned site_bits;
 };
 
@@ -63,6 +71,19 @@ int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc);
 int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record);
 /* size: bytes of the record that are there, at least its fixed part. */
 int replay_events(struct replay *replay, const struct hi_stream_events *events, size_t size);
+
+/* A time of a record, since the last RESET. */
+uint64_t replay_since(const struct replay *replay, uint64_t time_ns);
+void replay_on_reset(struct replay *replay, const struct hi_stream_reset *record);
+void replay_on_pause(struct replay *replay, const struct hi_stream_pause *record);
+/* Counts a pause that goes on, too. */
+void replay_settle_pause(struct replay *replay);
+/* A block was freed that is no live sample: it may have been one before the last RESET. */
+void replay_free_forgotten(struct replay *replay, uint64_t address);
+/* Totals since the beginning of the session, of STATS and of UNSAMPLED_FREES. */
+void replay_set_stats(struct replay *replay, const struct hi_stream_stats *stats);
+void replay_set_freed(struct replay *replay, uint32_t size_class,
+		      const struct profile_freed *total);
 
 /* The block at this address was freed at time_ns. The address may be unknown. */
 void replay_free(struct replay *replay, uint64_t address, uint64_t time_ns);

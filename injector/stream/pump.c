@@ -97,10 +97,15 @@ uint64_t pump_now_ns(const struct pump *pump)
 	return to_ns(pump, arch_cycles());
 }
 
-int pump_header(struct pump *pump, const struct pump_target *target)
+static uint64_t unix_ns(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int pump_header(struct pump *pump, const struct pump_target *target)
+{
 	pump->interval = target->interval;
 	struct hi_stream_header header = {
 		.magic = HI_STREAM_MAGIC,
@@ -108,7 +113,7 @@ int pump_header(struct pump *pump, const struct pump_target *target)
 		.pid = (uint32_t)target->pid,
 		.interval = target->interval,
 		.budget_ppm = target->budget_ppm,
-		.start_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+		.start_unix_ns = unix_ns(),
 		.comm_size = (uint16_t)strlen(target->comm),
 		.host_size = (uint16_t)strlen(target->host),
 		.version_size = (uint16_t)strlen(target->version),
@@ -249,6 +254,19 @@ int pump_thinned(struct pump *pump, const struct thinned_due *due)
 				     : 0;
 	free(list);
 	return err;
+}
+
+int pump_pause(struct pump *pump, bool begins)
+{
+	struct hi_stream_pause pause = {.record.flags = begins ? HI_STREAM_PAUSE_BEGINS : 0,
+					.time_ns = pump_now_ns(pump)};
+	return stream_out_record(pump->out, HI_STREAM_PAUSE, &pause, sizeof(pause), NULL, 0);
+}
+
+int pump_reset(struct pump *pump)
+{
+	struct hi_stream_reset reset = {.time_ns = pump_now_ns(pump), .start_unix_ns = unix_ns()};
+	return stream_out_record(pump->out, HI_STREAM_RESET, &reset, sizeof(reset), NULL, 0);
 }
 
 int pump_dump(struct pump *pump, uint32_t trigger)

@@ -154,6 +154,9 @@ must_check int pump_hooked(struct pump *pump, const struct allocators *allocator
 must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
 /* Writes THINNED, if a place was thinned. */
 must_check int pump_thinned(struct pump *pump, const struct thinned_due *due);
+must_check int pump_pause(struct pump *pump, bool begins);
+/* Writes RESET: a new profile begins. */
+must_check int pump_reset(struct pump *pump);
 /*
  * Writes DUMP: the analyzer is to output what it has received so far. trigger: bits of enum
  * hi_dump_trigger.

@@ -279,6 +279,30 @@ UNIT_TEST(what_is_due_while_it_is_thinned_is_noted)
 	CHECK_EQ(world.thinning.due[1], 0);
 }
 
+/* Where the user has chosen the interval: what the payload thins by itself is noted. */
+UNIT_TEST(a_chosen_interval_is_kept)
+{
+	struct world world = world_open(BUDGET_PPM, 1, 15, 0.5);
+
+	add_place(&world, 200000, 2500);
+	(void)settled(&world);
+	CHECK(world.thinning.shift[0] > 0);
+	memset(&world.overhead.thinned, 0, sizeof(world.overhead.thinned));
+	memset(world.thinning.shift, 0, sizeof(world.thinning.shift));
+	world.thinning.shift[2] = 3;
+	world.thinning.due[0] = 3 * HI_THINNING_FREE;
+	world.now.time_ns += 250000000;
+	overhead_hold(&world.overhead, &world.now, &world.thinning, 5);
+	CHECK_EQ(world.overhead.interval_shift, 5);
+	CHECK_EQ(world.thinning.due[0], 0);
+	CHECK_EQ(world.thinning.shift[2], 0);
+	CHECK(thinned_due_grain(&world.overhead.thinned, 0, 1, 2500) > 0);
+	world.now.time_ns += 250000000;
+	overhead_hold(&world.overhead, &world.now, &world.thinning, UINT32_MAX); /* hostile */
+	CHECK_EQ(world.overhead.interval_shift, 5);
+	CHECK(overhead_step(&world.overhead, &world.now, &world.thinning, &world.shift) == false);
+}
+
 /* The target can write what it likes to what is shared. */
 UNIT_TEST(hostile_figures_stay_within_bounds)
 {

@@ -29,6 +29,7 @@ static const struct status_fields whole = {
 	.elapsed_ns = 65000000000,
 	.duration_ns = 125000000000,
 	.interval = 524288,
+	.profile_ns = 61000000000,
 	.budget_ppm = 10000,
 	.samples = 100,
 	.inuse_bytes = 1048576,
@@ -87,6 +88,7 @@ UNIT_TEST(the_text_has_all_of_it)
 		"42 redis: attached to by 4000000000 (heapinject is pid 4711)\n",
 		", for 1m05s, 1m00s left\n",
 		"  interval   512kB, within 1% of its CPU time\n",
+		"  profile    of the last 1m01s\n",
 		"  samples    100, dropped 3\n",
 		"  memory     1MB in use of 2MB allocated\n",
 		"  overhead   1.00% of a CPU in the process, 10.00% of its CPU time; 2.00% of a",
@@ -115,7 +117,8 @@ UNIT_TEST(json_has_every_member)
 			"\"user\":\"4000000000\",\"uid\":4000000000,"
 			"\"since_unix_ns\":1700000000000000000,\"elapsed_ns\":65000000000,"
 			"\"left_ns\":60000000000,\"interval_bytes\":524288,\"budget_ppm\":10000,"
-			"\"paused\":false,\"paused_ns\":0,\"samples\":100,\"dropped\":3,"
+			"\"paused\":false,\"profile_ns\":61000000000,\"paused_ns\":0,\"samples\":"
+			"100,\"dropped\":3,"
 			"\"inuse_bytes\":1048576,\"allocated_bytes\":2097152,"
 			"\"payload_cpu_ns\":650000000,\"target_cpu_ns\":6500000000,"
 			"\"own_cpu_ns\":1300000000,\"files_written\":2,"

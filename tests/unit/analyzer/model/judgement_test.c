@@ -223,6 +223,7 @@ UNIT_TEST(what_each_caveat_forbids)
 		[HI_CAVEAT_UNHOOKED] = {false, false, false, false, true},
 		[HI_CAVEAT_OTHER_MEANS] = {false, false, true, false, true},
 		[HI_CAVEAT_OTHER_HEAP] = {true, true, true, false, false},
+		[HI_CAVEAT_PAUSED] = {true, true, false, false, true},
 	};
 	struct profile profile = begin(10);
 

@@ -3,6 +3,7 @@
  * replay_test.c - streams become the profile that they describe: what they say of the process, its
  * modules, its threads and its dumps.
  */
+#include "hi_dump.h"
 #include "replayed.h"
 
 #include "caveats.h"
@@ -219,6 +220,7 @@ UNIT_TEST(threads_have_their_parts_of_a_row)
 struct seen {
 	unsigned dumps;
 	uint64_t samples, duration_ns;
+	char trigger[HI_DUMP_TEXT_MAX];
 };
 
 static void pass_over(void *context, struct profile *profile, uint64_t bad_records)
@@ -235,12 +237,16 @@ static void look(void *context, struct profile *profile)
 	seen->dumps++;
 	seen->samples = profile->meta.samples;
 	seen->duration_ns = profile->meta.duration_ns;
+	snprintf(seen->trigger, sizeof(seen->trigger), "%s",
+		 profile->meta.trigger ? profile->meta.trigger : "none");
 }
 
 UNIT_TEST(a_dump_is_of_what_went_before_it)
 {
 	FILE *file = stream_begin(1);
 	struct hi_stream_record cut = {.size = sizeof(cut), .type = HI_STREAM_DUMP};
+	struct hi_stream_dump dump = {.record.type = HI_STREAM_DUMP,
+				      .record.flags = HI_DUMP_PEAK | HI_DUMP_SIGNAL};
 	struct seen seen = {0};
 	const struct replay_observer observer = {
 		.on_stats = pass_over, .on_dump = look, .context = &seen};
@@ -249,13 +255,17 @@ UNIT_TEST(a_dump_is_of_what_went_before_it)
 
 	stream_alloc(file, 0x7000, 64, site_a, 2);
 	stream_dump(file, 7000000000);
+	dump.time_ns = 7000000000;
+	stream_put(file, &dump, sizeof(dump), NULL, 0);
 	stream_alloc(file, 0x7100, 64, site_a, 2);
 	fwrite(&cut, 1, sizeof(cut), file); /* says not when: it is none */
 	stream_end(file);
 	CHECK_EQ(profile_open(&profile), 0);
 	open_input_of(file, SIZE_MAX >> 1, &input);
 	CHECK_EQ(replay_stream(&input, &observer, &profile), 0);
-	CHECK_EQ(seen.dumps, 1);
+	CHECK_EQ(seen.dumps, 2);
+	CHECK_STR(seen.trigger, "--at-peak, --on-signal");
+	CHECK(!profile.meta.trigger); /* the end has none */
 	CHECK_EQ(seen.samples, 1);
 	CHECK_EQ(seen.duration_ns, 7000000000);
 	CHECK_EQ(profile.meta.samples, 2);
