@@ -35,6 +35,7 @@ enum {
 	OPTION_AT_PEAK,
 	OPTION_AT_RSS,
 	OPTION_ON_SIGNAL,
+	OPTION_DETACHED,
 };
 
 struct command {
@@ -72,7 +73,7 @@ static const struct command commands[] = {
 	 "[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
 	 "[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
 	 "[--loader "
-	 "map|dlopen] [--until-sure] [--json] [--fail-if-grows] [-q] [-v]",
+	 "map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [-q] [-v]",
 	 "profile the heap of a live process",
 	 "Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	 "Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
@@ -127,6 +128,9 @@ static const struct command commands[] = {
 	 "output, and all else to standard error\n"
 	 "      --fail-if-grows    exit with 4 if something grows, or probably does, and with 5 if "
 	 "that cannot be told\n"
+	 "      --detached         return once it is attached, and print the pid of the session, "
+	 "which goes on without a terminal;\n"
+	 "                         its messages go to PREFIX.PID.NNNN.log\n"
 	 "  -q, --quiet            no progress\n"
 	 "  -v, --verbose          say what is done, and what grows whenever that changes\n"},
 	{"run", run_run, "[OPTIONS of attach] [--] COMMAND [ARGUMENT...]",
@@ -486,6 +490,9 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	case 'v':
 		options->verbose = !given->is_off;
 		return HI_EXIT_OK;
+	case OPTION_DETACHED:
+		options->detached = !given->is_off;
+		return HI_EXIT_OK;
 	case OPTION_EVERY_ALLOC:
 		return parse_amount(value, &options->triggers.alloc_bytes);
 	case OPTION_AT_PEAK:
@@ -523,6 +530,11 @@ static int check_attach_options(const struct session_options *options)
 				   "the record stream (-o -) has no answer for --json, "
 				   "--until-sure and --fail-if-grows",
 				   NULL);
+	if (options->detached && (streams || options->json || options->fail_if_grows))
+		return usage_error(session_command,
+				   "--detached returns before there is anything for -o -, --json "
+				   "and --fail-if-grows",
+				   NULL);
 	if (options->triggers.every_ns < options->duration_ns || !options->triggers.every_ns ||
 	    !options->duration_ns)
 		return HI_EXIT_OK;
@@ -553,6 +565,7 @@ static int parse_session(int argc, char **argv, bool in_order, struct session_op
 		{"until-sure", no_argument, NULL, 'u'},
 		{"json", no_argument, NULL, 'j'},
 		{"fail-if-grows", no_argument, NULL, 'f'},
+		{"detached", no_argument, NULL, OPTION_DETACHED},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -618,6 +631,9 @@ static int run_run(int argc, char **argv)
 		return usage_error("run", "which program? give its command line", NULL);
 	if (!strcmp(options.prefix, "-"))
 		return usage_error("run", "standard output is the program's, and not for -o -",
+				   NULL);
+	if (options.detached)
+		return usage_error("run", "it ends with the program, and is never --detached",
 				   NULL);
 	if (options.loader == HI_LOADER_DLOPEN)
 		return usage_error("run", "before a program's start there is no dlopen", NULL);

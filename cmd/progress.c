@@ -120,10 +120,12 @@ void progress_show(struct progress *progress, const struct hi_stream_stats *stat
 		return;
 	if (status)
 		say_answer(progress, status);
+	progress->shown_ns = stats->time_ns;
+	if (progress->is_log)
+		return;
 	char line[384], losses[128];
 	format(line, sizeof(line), stats, status, duration_ns);
 	format_losses(losses, sizeof(losses), stats, progress->interval);
-	progress->shown_ns = stats->time_ns;
 	progress->is_open = progress->is_terminal;
 	if (progress->is_terminal)
 		fprintf(stderr, "\r\033[K%s%s", line, losses);

@@ -14,6 +14,7 @@
 
 struct progress {
 	bool quiet, is_terminal;
+	bool is_log;       /* set by the caller: lines of figures would fill it, and are left out */
 	uint64_t shown_ns; /* when the last line was shown */
 	/*
 	 * set by the caller after progress_open: mean bytes between samples, from which a better

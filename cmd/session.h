@@ -9,6 +9,7 @@
  *                        the parts of an attach; session_state.h is what they share
  *   triggers.h, session_triggers.h
  *                        what makes a session write a profile before its end
+ *   session_detached.h   a session that the command does not wait for
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals
@@ -58,6 +59,7 @@ struct session_options {
 	bool until_sure;    /* the session ends as soon as it is firm that something grows */
 	bool fail_if_grows; /* HI_EXIT_ABOVE if something grows, HI_EXIT_UNSURE if that is not known
 			     */
+	bool detached;      /* the command returns once the process is attached to */
 	bool quiet, verbose;
 };
 

@@ -6,6 +6,8 @@
  * Every reason to stop, from the duration to the target's exit, leaves the loop in the same way:
  * detach, drain, end record, files, receipt. Nothing between attach and detach may return early.
  */
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "hi_exit.h"
@@ -31,6 +33,13 @@ static void raise_descriptor_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static enum hi_stream_end_reason run(struct session *session)
+{
+	/* if nobody knows that the session is there, it must not stay */
+	return session_detached_tell(&session->detached) ? session_run(session)
+							 : HI_STREAM_END_SIGNAL;
+}
+
 static int run_attached(struct session *session)
 {
 	int exit_code = session_begin(session);
@@ -42,7 +51,8 @@ static int run_attached(struct session *session)
 		session->progress.interval = session->options->interval;
 		if (exit_code == HI_EXIT_OK && session->options->run)
 			run_child_let_go(session->options->run);
-		exit_code = session_end(session, exit_code == HI_EXIT_OK ? session_run(session)
+		session->progress.is_log = session->detached.is_on;
+		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
 									 : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
 	}
@@ -61,10 +71,14 @@ int session_attach(const struct session_options *options)
 	static struct session session;
 	session = (struct session){
 		.options = options, .client = -1, .socket = {.fd = -1}, .trigger_fd = -1};
+	int exit_code;
+	if (options->detached &&
+	    session_detached_fork(&session.detached, options->quiet, &exit_code))
+		return exit_code;
 	session_signals_end_early();
 	arch_cycles_calibrate();
 	raise_descriptor_limit();
-	int exit_code = session_check_target(&session);
+	exit_code = session_check_target(&session);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	/* before the files are created, so that a signal cannot leave them behind */
@@ -78,12 +92,16 @@ int session_attach(const struct session_options *options)
 		return exit_code;
 	}
 	session.sink.outputs.keep = options->keep;
-	if (!options->run && session_signals_is_interrupted(session.signal_fd)) {
+	const int err = session_detached_log(&session.detached, &session.sink.outputs);
+	if (err)
+		fprintf(stderr, "heapinject: cannot create a log: %s\n", strerror(-err));
+	if (err || (!options->run && session_signals_is_interrupted(session.signal_fd))) {
 		attachment_close(&session.attachment);
 		exit_code = HI_EXIT_FAILED;
 	} else {
 		exit_code = run_attached(&session);
 	}
 	sink_close(&session.sink);
+	session_detached_close(&session.detached);
 	return exit_code;
 }

@@ -74,7 +74,7 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 
 /* ---- pause, resume, reset, rate -------------------------------------------------------------- */
 
-/* Tells the client, and on a line whoever has begun the session. */
+/* Tells the client, and, on a line, the user who began the session. */
 __attribute__((format(printf, 3, 4))) static int done(struct session *session, FILE *answer,
 						      const char *format, ...)
 {

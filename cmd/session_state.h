@@ -19,6 +19,7 @@
 #include "progress.h"
 #include "pump.h"
 #include "session.h"
+#include "session_detached.h"
 #include "sink.h"
 
 #define SECOND_NS 1000000000ull
@@ -33,6 +34,7 @@ struct session {
 	struct pump pump;
 	struct overhead overhead;
 	struct progress progress;
+	struct session_detached detached;
 	struct dumps dumps;
 	struct control_socket socket;
 	/* connection of the client that asked for the detach and waits for the answer; -1 = none */

@@ -328,6 +328,27 @@ void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump)
 	close_dump(dump);
 }
 
+int outputs_create_beside(const struct outputs *outputs, const char *suffix,
+			  char out_path[PATH_MAX])
+{
+	struct identity_window window;
+	char whole[32];
+	int fd = identity_begin(identity_of_caller(), &window);
+
+	if (fd)
+		return fd;
+	fd = -EEXIST;
+	for (unsigned turn = 0; fd == -EEXIST && turn < TEMPORARY_NAMES; turn++) {
+		if (turn)
+			snprintf(whole, sizeof(whole), "%u.%s", turn, suffix);
+		else
+			snprintf(whole, sizeof(whole), "%s", suffix);
+		fd = create(outputs, outputs->number, whole, out_path);
+	}
+	identity_end(&window);
+	return fd;
+}
+
 void outputs_absolute(const struct outputs *outputs, const char *path, char out_path[PATH_MAX])
 {
 	char directory[PATH_MAX];

@@ -63,6 +63,12 @@ int outputs_create(struct outputs *outputs, const char *prefix, pid_t pid);
  * finished writing. out_removed: for .heap, for .pb.gz.
  */
 void outputs_remove_empty(const struct outputs *outputs, bool out_removed[2]);
+/*
+ * Creates PREFIX.PID.NNNN.SUFFIX with the rights of the caller, or, if there is one, .1.SUFFIX and
+ * so on. Returns the descriptor, or negative errno.
+ */
+int outputs_create_beside(const struct outputs *outputs, const char *suffix,
+			  char out_path[PATH_MAX]);
 /* remove: delete the final files, as nothing was collected. */
 void outputs_close(struct outputs *outputs, bool remove);
 

@@ -153,6 +153,16 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --at-rss 120% 1", "neither bytes nor a share (512M, 4G, 80%): 120%"},
 		{"attach --on-signal TERM 1", "not a signal to ask by (USR1, USR2"},
 		{"attach --on-signal USR1 -o - 1", "nor for the other triggers"},
+		{"attach --detached --json 1", "--detached returns before there is anything"},
+		{"attach --detached -o - 1", "--detached returns before there is anything"},
+		{"pause", "which process?"},
+		{"reset 1 2", "one argument too many: 2"},
+		{"rate", "which process?"},
+		{"rate 1", "which interval? give BYTES, or auto"},
+		{"rate 1 fast", "not a number of bytes (524288, 512K, 1M, auto): fast"},
+		{"rate 1 0", "not a number of bytes"},
+		{"rate x 64K", "not a process id: x"},
+		{"rate 1 64K 2", "one argument too many: 2"},
 		{"status 1 1", "one argument too many"},
 		{"status nginx", "not a process id: nginx"},
 		{"status --jso", "unknown option: --jso (did you mean --json?)"},
@@ -193,6 +203,7 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		"attach -o - " NOBODY,
 		"attach --every 5m --duration 1h --keep 12 " NOBODY,
 		"attach --every-alloc 1G --at-peak=64M --at-rss 80% --max-kept all " NOBODY,
+		"attach --detached -s 1h " NOBODY,
 		"attach --at-rss 4G --on-signal SIGUSR1 --keep all " NOBODY,
 	};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
@@ -200,12 +211,18 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 	check_error("dump " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 	check_error("detach " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
 	check_error("status " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
+	check_error("pause " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
+	check_error("resume " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
+	check_error("reset " NOBODY, HI_EXIT_REFUSED, "no process " NOBODY);
+	check_error("rate " NOBODY " 64K", HI_EXIT_REFUSED, "no process " NOBODY);
+	check_error("rate " NOBODY " auto", HI_EXIT_REFUSED, "no process " NOBODY);
 }
 
 UNIT_TEST(every_command_has_help_on_standard_output)
 {
 	static const char *const names[] = {"check",  "attach", "run",    "dump",
-					    "detach", "status", "report", "help"};
+					    "detach", "status", "pause",  "resume",
+					    "reset",  "rate",   "report", "help"};
 	char command[64], by_help[16384];
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(command, sizeof(command), "help %s", names[i]);
