@@ -91,7 +91,7 @@ struct mapped mapped_of(const char *text)
 	struct mapped mapped = {0};
 	struct line line, below[2] = {0};
 
-	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
+	for (; text && *text; text = strchr(text, '\n'), text = text ? text + 1 : NULL) {
 		if (!parse(text, &line))
 			continue;
 		const enum mapped_kind kind = kind_of(&line, below);
