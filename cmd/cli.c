@@ -453,7 +453,8 @@ static int parse_attach_option(int option, const struct hi_options *given,
 			       : HI_EXIT_OK;
 	case 'e':
 		return hi_parse_time(value, &options->triggers.every_ns)
-			       ? usage_error(session_command, "not a time (30, 500ms, 1.5s, 1h30m)", value)
+			       ? usage_error(session_command, "not a time (30, 500ms, 1.5s, 1h30m)",
+					     value)
 			       : HI_EXIT_OK;
 	case 'k':
 		return parse_keep(value, &options->keep);
@@ -499,8 +500,8 @@ static int parse_attach_option(int option, const struct hi_options *given,
 		return parse_amount(value, &options->triggers.peak_bytes);
 	case OPTION_AT_RSS:
 		return triggers_parse_rss(value, &options->triggers)
-			       ? usage_error(session_command, "neither bytes nor a share (512M, 4G, 80%)",
-					     value)
+			       ? usage_error(session_command,
+					     "neither bytes nor a share (512M, 4G, 80%)", value)
 			       : HI_EXIT_OK;
 	case OPTION_ON_SIGNAL:
 		return triggers_parse_signal(value, &options->triggers.signal)

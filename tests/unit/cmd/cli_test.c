@@ -220,9 +220,8 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 
 UNIT_TEST(every_command_has_help_on_standard_output)
 {
-	static const char *const names[] = {"check",  "attach", "run",    "dump",
-					    "detach", "status", "pause",  "resume",
-					    "reset",  "rate",   "report", "help"};
+	static const char *const names[] = {"check", "attach", "run",   "dump", "detach", "status",
+					    "pause", "resume", "reset", "rate", "report", "help"};
 	char command[64], by_help[16384];
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(command, sizeof(command), "help %s", names[i]);
