@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "render.h"
 
@@ -78,7 +79,7 @@ static int compare_scores(const void *left, const void *right, void *context)
 	return a > b ? -1 : a < b;
 }
 
-/* Clears keep[] for all but the best nodes. */
+/* Clears keep[] for all but the best nodes; those in which all cancels out are none of them. */
 static int keep_best(const struct callgraph *graph, const struct callgraph_limits *limits,
 		     bool *keep)
 {
@@ -93,8 +94,10 @@ static int keep_best(const struct callgraph *graph, const struct callgraph_limit
 
 	if (order && score)
 		qsort_r(order, count, sizeof(*order), compare_scores, score);
-	for (size_t i = limits->nodes; order && i < count; i++)
-		keep[order[i]] = false;
+	if (order)
+		memset(keep, 0, graph->node_count * sizeof(*keep));
+	for (size_t i = 0; order && i < count && i < limits->nodes; i++)
+		keep[order[i]] = true;
 	const int err = order ? 0 : -ENOMEM;
 	free(order);
 	free(score);

@@ -199,6 +199,24 @@ UNIT_TEST(what_is_below_zero_is_left_out)
 	profile_close(&profile);
 }
 
+UNIT_TEST(what_cancels_out_is_none_of_the_heaviest)
+{
+	struct profile profile = sample_open(), base = sample_open();
+	const struct render_options two = {.type = INUSE_SPACE, .limit = 2};
+
+	sample_stack(&profile, "middle;more", 4, 1024);
+	sample_stack(&profile, "few", 1, 16);
+	sample_stack(&base, "middle;less", 4, 1024);
+	CHECK_EQ(profile_merge(&profile, &base, PROFILE_BASE), 0);
+	char *text = rendered("tree", &profile, &two, 0);
+	check_has(text, "| more\n");
+	check_has(text, "| less\n");
+	check_has_not(text, "middle");
+	free(text);
+	profile_close(&base);
+	profile_close(&profile);
+}
+
 UNIT_TEST(totals_are_made_equal)
 {
 	struct profile profile = sample_open(), base = sample_open();
