@@ -388,7 +388,7 @@ void render_shown(const struct callgraph *graph, const uint32_t *order, size_t c
 		    render_value(flat, type, value), percent + strspn(percent, " "),
 		    render_value(graph->percent_base, type, whole));
 	fputc('\n', out);
-	if (dropped->nodes) {
+	if (dropped->nodes && round(graph->percent_base) != 0) {
 		style_print(STYLE_DIM, out, "Dropped %zu node%s (cum <= %s)", dropped->nodes,
 			    dropped->nodes == 1 ? "" : "s",
 			    render_value(floor(fabs(graph->percent_base) * limits->node_fraction),
