@@ -216,6 +216,6 @@ int report_file_load(const struct report_options *options, const char *file,
 		err = resolve(options, names, profile);
 	/* Our own stacks begin at what called the allocator. */
 	if (!err && !profile->meta.version)
-		allocator_frames_cut(profile);
+		err = allocator_frames_cut(profile);
 	return err;
 }

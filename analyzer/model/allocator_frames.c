@@ -2,6 +2,8 @@
 /* allocator_frames.c - see allocator_frames.h. */
 #include "allocator_frames.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hi_path.h"
@@ -129,38 +131,46 @@ static bool is_allocator(const struct profile *profile, const struct profile_fra
 }
 
 /* How many frames to cut off the leaf. Before the first frame of a user, from the root, none is. */
-static uint32_t count_cut(const struct profile *profile, const struct profile_stack *stack)
+static uint32_t count_cut(const bool *is_cut, const struct profile_stack *stack)
 {
 	uint32_t left = stack->frame_count;
 
-	while (left > 0 && is_allocator(profile, &profile->frame[stack->frame[left - 1]]))
+	while (left > 0 && is_cut[stack->frame[left - 1]])
 		left--;
-	while (left > 0 && !is_allocator(profile, &profile->frame[stack->frame[left - 1]]))
+	while (left > 0 && !is_cut[stack->frame[left - 1]])
 		left--;
 	return left;
 }
 
 /* The outermost frame of a stack that has no others. */
-static uint32_t count_but_one(const struct profile *profile, const struct profile_stack *stack)
+static uint32_t count_but_one(const bool *is_cut, const struct profile_stack *stack)
 {
 	uint32_t first = 0;
 
-	while (first + 1 < stack->frame_count &&
-	       is_allocator(profile, &profile->frame[stack->frame[first]]))
+	while (first + 1 < stack->frame_count && is_cut[stack->frame[first]])
 		first++;
 	return first + 1 == stack->frame_count ? first : 0;
 }
 
-void allocator_frames_cut(struct profile *profile)
+/* There are few frames beside the places of all stacks: so each is compared once. */
+int allocator_frames_cut(struct profile *profile)
 {
+	bool *is_cut = malloc((profile->frame_count + 1) * sizeof(*is_cut));
+
+	if (!is_cut)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->frame_count; i++)
+		is_cut[i] = is_allocator(profile, &profile->frame[i]);
 	for (size_t i = 0; i < profile->stack_count; i++) {
 		struct profile_stack *stack = &profile->stack[i];
 		uint32_t *frame = (uint32_t *)(uintptr_t)stack->frame, cut;
 
-		cut = count_cut(profile, stack);
+		cut = count_cut(is_cut, stack);
 		if (!cut)
-			cut = count_but_one(profile, stack);
+			cut = count_but_one(is_cut, stack);
 		stack->frame_count -= cut;
 		memmove(frame, frame + cut, stack->frame_count * sizeof(*frame));
 	}
+	free(is_cut);
+	return 0;
 }

@@ -17,8 +17,8 @@
 bool allocator_frames_has(const char *function);
 /*
  * Cuts the stacks of the profile, whose frames have their names. Stacks may become equal; they stay
- * apart. Nothing may be added to the profile afterwards.
+ * apart. Nothing may be added to the profile afterwards. 0 or -ENOMEM.
  */
-void allocator_frames_cut(struct profile *profile);
+int allocator_frames_cut(struct profile *profile);
 
 #endif

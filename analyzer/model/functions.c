@@ -95,11 +95,8 @@ static bool is_of_program(const struct profile *profile, const struct profile_fr
 	return path && profile->meta.exe && strcmp(path, profile->meta.exe) == 0;
 }
 
-/*
- * Where main begins if it has no name: it is the function of the program that libc's start code
- * calls. A stripped libc names only the outer one of its two functions.
- */
-static uint64_t derived_main(const struct profile *profile)
+/* Where main begins, by the stacks; calls: by frame, calls_main(). 0 = unknown. */
+static uint64_t find_main(const struct profile *profile, const bool *calls)
 {
 	for (size_t i = 0; i < profile->stack_count; i++) {
 		const struct profile_stack *stack = &profile->stack[i];
@@ -108,16 +105,38 @@ static uint64_t derived_main(const struct profile *profile)
 			const struct profile_frame *caller = &profile->frame[stack->frame[f]],
 						   *frame = &profile->frame[stack->frame[f - 1]];
 
-			if (!calls_main(caller))
+			if (!calls[stack->frame[f]])
 				continue;
 			if (f > 1 && !frame->line_count && frame->module == caller->module)
 				frame = &profile->frame[stack->frame[f - 2]];
 			if (!frame->line_count && frame->function && is_of_program(profile, frame))
 				return frame->function;
-			if (!calls_main(&profile->frame[stack->frame[f - 1]]))
+			if (!calls[stack->frame[f - 1]])
 				break;
 		}
 	}
+	return 0;
+}
+
+/*
+ * Where main begins if it has no name: it is the function of the program that libc's start code
+ * calls. A stripped libc names only the outer one of its two functions. 0 = unknown. Stacks are
+ * looked at only if there are functions without a name. 0 or -ENOMEM.
+ */
+static int derive_main(const struct profile *profile, uint64_t *out_main)
+{
+	bool *calls = calloc(profile->frame_count + 1, sizeof(*calls));
+	bool is_caller = false, is_nameless = false;
+
+	if (!calls)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		calls[i] = calls_main(&profile->frame[i]);
+		is_caller |= calls[i];
+		is_nameless |= !profile->frame[i].line_count && profile->frame[i].function;
+	}
+	*out_main = is_caller && is_nameless ? find_main(profile, calls) : 0;
+	free(calls);
 	return 0;
 }
 
@@ -304,7 +323,8 @@ int functions_open(const struct profile *profile, struct functions *out_function
 	int err = reserve_calls(&functions, profile);
 
 	functions.program = run_by(&profile->meta);
-	functions.main = derived_main(profile);
+	if (!err)
+		err = derive_main(profile, &functions.main);
 	for (size_t i = 0; i < profile->frame_count && !err; i++)
 		err = unfold_frame(&functions, profile, &profile->frame[i],
 				   &functions.call[functions.first[i]]);

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int err = heapfile_read(&input, &profile);
 	FUZZ_CHECK(err == 0 || (err == -EBADMSG && profile.meta.damage));
 	if (!err) {
-		allocator_frames_cut(&profile);
+		(void)allocator_frames_cut(&profile);
 		check_indices(&profile);
 		draw(&profile, profile_is_comparison(&profile)); /* counts may be negative */
 		draw_comparison(&profile);

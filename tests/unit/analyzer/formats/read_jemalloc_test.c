@@ -57,7 +57,7 @@ UNIT_TEST(own_frames_are_dropped)
 	struct profile profile;
 
 	CHECK_EQ(read_string(sample, &profile), 0);
-	allocator_frames_cut(&profile);
+	CHECK_EQ(allocator_frames_cut(&profile), 0);
 	const struct profile_stack *stack = &profile.stack[profile.row[0].key.stack];
 	CHECK_EQ(stack->frame_count, 2);
 	CHECK_EQ(profile.frame[stack->frame[0]].address, 0x555555555226);

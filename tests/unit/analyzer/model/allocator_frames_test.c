@@ -15,7 +15,7 @@ static void check_cut(const char *stack, const char *expected)
 	FILE *out = open_memstream(&text, &size);
 
 	sample_stack(&profile, stack, 1, 10);
-	allocator_frames_cut(&profile);
+	CHECK_EQ(allocator_frames_cut(&profile), 0);
 	CHECK(out);
 	CHECK_EQ(render_collapsed(&profile, &in_use, out), 0);
 	fclose(out);
@@ -61,7 +61,7 @@ UNIT_TEST(code_of_the_library_counts_without_a_name)
 	CHECK_EQ(profile_frame_at(&profile, 0x1334, (int32_t)module[0], &frame[1]), 0);
 	CHECK_EQ(profile_frame_at(&profile, 0x3234, (int32_t)module[1], &frame[2]), 0);
 	sample_frames(&profile, frame, 3, 1, 10);
-	allocator_frames_cut(&profile);
+	CHECK_EQ(allocator_frames_cut(&profile), 0);
 	CHECK_EQ(profile.stack[0].frame_count, 1);
 	CHECK_EQ(profile.stack[0].frame[0], frame[2]);
 	profile_close(&profile);
