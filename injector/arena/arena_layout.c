@@ -175,19 +175,20 @@ remote_addr arena_find(const struct maps *maps)
 #define LOWEST (1ull << 20)
 #define HOLE_REACH (1ull << 30) /* half the reach of a jump; the arena itself takes some */
 /*
- * kept free below the main stack, which grows down. The kernel maps nothing there by itself, so
- * that often no other hole is near
+ * kept free below the main stack, which grows down, and above the heap, which grows up. The kernel
+ * maps nothing there by itself, so that often no other hole is near
  */
-#define STACK_ROOM (1ull << 32)
+#define GROWTH_ROOM (1ull << 32)
 
 /* The hole between mapping i and the next, without the parts into which these may grow. */
 static bool hole_after(const struct maps *maps, size_t i, remote_addr *out_lo, remote_addr *out_hi)
 {
 	const struct mapping *below = &maps->mapping[i], *above = below + 1;
-	const bool is_stack = strcmp(above->path, "[stack]") == 0;
-	*out_lo = below->hi + HOLE_MARGIN;
-	*out_hi = above->lo - (is_stack ? STACK_ROOM : HOLE_MARGIN);
-	return below->path[0] != '[' && (is_stack || above->path[0] != '[') &&
+	const bool is_stack = strcmp(above->path, "[stack]") == 0,
+		   is_heap = strcmp(below->path, "[heap]") == 0;
+	*out_lo = below->hi + (is_heap ? GROWTH_ROOM : HOLE_MARGIN);
+	*out_hi = above->lo - (is_stack ? GROWTH_ROOM : HOLE_MARGIN);
+	return (is_heap || below->path[0] != '[') && (is_stack || above->path[0] != '[') &&
 	       *out_hi < above->lo && *out_lo < *out_hi;
 }
 

@@ -130,6 +130,20 @@ UNIT_TEST(the_arena_lies_near_the_library)
 	      place_beside(mapping, 3, library) + 32 * MB <= library->lo);
 }
 
+/* A static program, which lies where libraries do: below it is the heap, far away. */
+UNIT_TEST(the_arena_may_lie_above_a_heap_that_is_far_away)
+{
+	struct mapping mapping[] = {
+		{.lo = 500 * GB, .hi = 501 * GB, .path = "[heap]"},
+		{.lo = 1001 * GB, .hi = 1001 * GB + 4 * MB, .path = "/bin/static"},
+	};
+	const struct mapping *program = &mapping[1];
+	const remote_addr below = place_beside(mapping, 2, program);
+	CHECK(below + 32 * MB <= program->lo && below + 64 * MB > program->lo);
+	mapping[0].hi = program->lo - 4 * GB; /* a heap so near may come up there */
+	CHECK_EQ(place_beside(mapping, 2, program), 0);
+}
+
 UNIT_TEST(the_more_samples_the_more_room)
 {
 	static struct hi_control exact, fine, coarse;
