@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Room cmd/: the command line. cli.c has the table of commands; cli_check.c, cli_session.c and
+ * cli_request.c are the commands (cli_command.h); cli_arguments.h is what they have in common.
+ * session/ below it has the sessions, output/ the files.
+ */
+
 /* cli.h - the command line: one table of commands for dispatch, usage and help. */
 #ifndef HI_CLI_H
 #define HI_CLI_H

@@ -32,7 +32,7 @@ KIB = 1024
 ATTEMPTS = 5
 EXIT_REFUSED = 3  # include/hi_exit.h
 # A budget that is exceeded for this long leads to another rate: twice STATS_EVERY_NS of
-# cmd/session_loop.c.
+# cmd/session/session_loop.c.
 CHANGE_S = 0.5
 TARGETS_MAX = 4  # each holds 220 MB
 # Standard deviations that a mean error may be off: of one of some forty sites, and of all sites

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room cmd/: the commands, and a session from its user's point of view.
+ * Room cmd/session/: a session from its user's point of view, from attach or run to detach.
  *
- *   main.c, cli.h        the command line
  *   session.h            attach, dump, detach: start here (session_attach.c, session_ask.c,
  *                        session_detach.c, session_status.c, session_request.h)
  *   session_begin.h, session_loop.h, session_end.h
@@ -18,7 +17,7 @@
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling
  *
- * output/ below it has the files. Uses the injector; of the analyzer it uses only hi_analyzer.h.
+ * Uses the injector and cmd/output/; of the analyzer it uses only hi_analyzer.h.
  */
 
 /*

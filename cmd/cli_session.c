@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* cli_session.c - `heapinject attach` and `heapinject run`, which take the same options. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arena.h"
+#include "cli_arguments.h"
+#include "cli_command.h"
+#include "hi_exit.h"
+#include "hi_interval.h"
+#include "hi_units.h"
+#include "run.h"
+#include "session.h"
+
+#define DEFAULT_NS 60000000000u
+#define DEFAULT_BUDGET_PPM 10000u
+#define BUDGET_UNSET UINT32_MAX
+#define LIVE_MAX_MAX (1u << 30)
+#define KEEP_MAX 100000u
+#define KEEP_DEFAULT 32u /* with triggers: they must not fill a disk */
+#define KEEP_UNSET SIZE_MAX
+
+/* of attach, which have no letter */
+enum {
+	OPTION_EVERY_ALLOC = 256,
+	OPTION_AT_PEAK,
+	OPTION_AT_RSS,
+	OPTION_ON_SIGNAL,
+	OPTION_DETACHED,
+};
+
+/* attach or run: these take the same options */
+static const char *session_command;
+
+static int parse_keep(const char *text, size_t *out_keep)
+{
+	uint64_t value;
+	const char *end;
+	*out_keep = 0;
+	if (!strcmp(text, "all"))
+		return HI_EXIT_OK;
+	if (hi_parse_digits(text, &value, &end) || *end || !value || value > KEEP_MAX)
+		return cli_usage_error(session_command,
+				       "not a number of profiles to keep (10, all; at most 100000)",
+				       text);
+	*out_keep = (size_t)value;
+	return HI_EXIT_OK;
+}
+
+static int parse_amount(const char *text, uint64_t *out_bytes)
+{
+	return hi_parse_bytes(text, out_bytes)
+		       ? cli_usage_error(session_command, "not a number of bytes (512K, 64M, 1G)",
+					 text)
+		       : HI_EXIT_OK;
+}
+
+static int parse_hook(const char *text, enum hi_hook *out_hook)
+{
+	static const char *const names[] = {
+		[HI_HOOK_AUTO] = "auto", [HI_HOOK_SLOT] = "slot", [HI_HOOK_ENTRY] = "entry"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i])) {
+			*out_hook = (enum hi_hook)i;
+			return HI_EXIT_OK;
+		}
+	return cli_usage_error(session_command, "not a place to hook (auto, entry, slot)", text);
+}
+
+static int parse_attach_option(int option, const struct hi_options *given,
+			       struct session_options *options)
+{
+	const char *value = given->value;
+
+	switch (option) {
+	case 's':
+		return hi_parse_time(value, &options->duration_ns)
+			       ? cli_usage_error(session_command,
+						 "not a time (120, 500ms, 1.5s, 1h30m)", value)
+			       : HI_EXIT_OK;
+	case 'c':
+		options->interval = 0;
+		return strcmp(value, "auto") != 0 && hi_parse_bytes(value, &options->interval)
+			       ? cli_usage_error(session_command,
+						 "not a number of bytes (524288, 512K, 1M, auto)",
+						 value)
+			       : HI_EXIT_OK;
+	case 'b':
+		return hi_parse_bytes(value, &options->live_max) || options->live_max > LIVE_MAX_MAX
+			       ? cli_usage_error(
+					 session_command,
+					 "not a number of blocks (1000000, 50M; at most 1G)", value)
+			       : HI_EXIT_OK;
+	case 'e':
+		return hi_parse_time(value, &options->triggers.every_ns)
+			       ? cli_usage_error(session_command,
+						 "not a time (30, 500ms, 1.5s, 1h30m)", value)
+			       : HI_EXIT_OK;
+	case 'k':
+		return parse_keep(value, &options->keep);
+	case 'o':
+		options->prefix = value;
+		return *value ? HI_EXIT_OK
+			      : cli_usage_error(session_command, "the output prefix is empty",
+						NULL);
+	case 'l':
+		if (strcmp(value, "map") != 0 && strcmp(value, "dlopen") != 0)
+			return cli_usage_error(session_command, "not a loader (map, dlopen)",
+					       value);
+		options->loader = strcmp(value, "map") ? HI_LOADER_DLOPEN : HI_LOADER_MAP;
+		return HI_EXIT_OK;
+	case 'h':
+		return parse_hook(value, &options->hook);
+	case 'p':
+		return cli_parse_prefix(session_command, value, &options->prefixes);
+	case 'm':
+		options->budget_ppm = 0;
+		return strcmp(value, "off") && hi_parse_percent(value, &options->budget_ppm)
+			       ? cli_usage_error(session_command, "not a share (1%, 0.2%, off)",
+						 value)
+			       : HI_EXIT_OK;
+	case 'j':
+		options->json = !given->is_off;
+		return HI_EXIT_OK;
+	case 'u':
+		options->until_sure = !given->is_off;
+		return HI_EXIT_OK;
+	case 'f':
+		options->fail_if_grows = !given->is_off;
+		return HI_EXIT_OK;
+	case 'q':
+		options->quiet = !given->is_off;
+		return HI_EXIT_OK;
+	case 'v':
+		options->verbose = !given->is_off;
+		return HI_EXIT_OK;
+	case OPTION_DETACHED:
+		options->detached = !given->is_off;
+		return HI_EXIT_OK;
+	case OPTION_EVERY_ALLOC:
+		return parse_amount(value, &options->triggers.alloc_bytes);
+	case OPTION_AT_PEAK:
+		return parse_amount(value, &options->triggers.peak_bytes);
+	case OPTION_AT_RSS:
+		return triggers_parse_rss(value, &options->triggers)
+			       ? cli_usage_error(session_command,
+						 "neither bytes nor a share (512M, 4G, 80%)", value)
+			       : HI_EXIT_OK;
+	case OPTION_ON_SIGNAL:
+		return triggers_parse_signal(value, &options->triggers.signal)
+			       ? cli_usage_error(session_command,
+						 "not a signal to ask by (USR1, USR2, RTMIN+0 to "
+						 "RTMAX)",
+						 value)
+			       : HI_EXIT_OK;
+	default:
+		return cli_option_error(session_command, option, given);
+	}
+}
+
+/* Rejects options that contradict each other. */
+static int check_attach_options(const struct session_options *options)
+{
+	const bool streams = !strcmp(options->prefix, "-");
+	char duration[HI_UNITS_TEXT_MAX];
+	if (streams && (triggers_are_any(&options->triggers) || options->keep != KEEP_UNSET))
+		return cli_usage_error(
+			session_command,
+			"the record stream (-o -) has no files for --every and --keep, nor "
+			"for the other triggers",
+			NULL);
+	if (streams && (options->json || options->until_sure || options->fail_if_grows))
+		return cli_usage_error(session_command,
+				       "the record stream (-o -) has no answer for --json, "
+				       "--until-sure and --fail-if-grows",
+				       NULL);
+	if (options->detached && (streams || options->json || options->fail_if_grows))
+		return cli_usage_error(
+			session_command,
+			"--detached returns before there is anything for -o -, --json "
+			"and --fail-if-grows",
+			NULL);
+	if (options->triggers.every_ns < options->duration_ns || !options->triggers.every_ns ||
+	    !options->duration_ns)
+		return HI_EXIT_OK;
+	return cli_usage_error(session_command,
+			       "--every would come only after the end, which is at",
+			       hi_format_time(options->duration_ns, duration, sizeof(duration)));
+}
+
+/* Reads them in front of words that are none; the first of those is argv[*out_next]. */
+static int parse_session(int argc, char **argv, bool in_order, struct session_options *options,
+			 int *out_next)
+{
+	static const struct option long_options[] = {
+		{"duration", required_argument, NULL, 's'},
+		{"sample", required_argument, NULL, 'c'},
+		{"every", required_argument, NULL, 'e'},
+		{"every-alloc", required_argument, NULL, OPTION_EVERY_ALLOC},
+		{"at-peak", required_argument, NULL, OPTION_AT_PEAK},
+		{"at-rss", required_argument, NULL, OPTION_AT_RSS},
+		{"on-signal", required_argument, NULL, OPTION_ON_SIGNAL},
+		{"keep", required_argument, NULL, 'k'},
+		{"max-kept", required_argument, NULL, 'k'},
+		{"output", required_argument, NULL, 'o'},
+		{"hook", required_argument, NULL, 'h'},
+		{"prefix", required_argument, NULL, 'p'},
+		{"loader", required_argument, NULL, 'l'},
+		{"max-overhead", required_argument, NULL, 'm'},
+		{"live-max", required_argument, NULL, 'b'},
+		{"until-sure", no_argument, NULL, 'u'},
+		{"json", no_argument, NULL, 'j'},
+		{"fail-if-grows", no_argument, NULL, 'f'},
+		{"detached", no_argument, NULL, OPTION_DETACHED},
+		{"quiet", no_argument, NULL, 'q'},
+		{"verbose", no_argument, NULL, 'v'},
+		{NULL, 0, NULL, 0},
+	};
+	struct hi_options given = {.argc = argc,
+				   .argv = argv,
+				   .known = long_options,
+				   .letters = "s:c:o:qv",
+				   .in_order = in_order,
+				   .next = 1};
+	session_command = argv[0];
+	options->budget_ppm = BUDGET_UNSET;
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		int exit_code = parse_attach_option(option, &given, options);
+		if (exit_code != HI_EXIT_OK)
+			return exit_code;
+	}
+	*out_next = given.next;
+	return HI_EXIT_OK;
+}
+
+/*
+ * If the user names a rate, it is used unchanged. Otherwise the rate adapts to the process.
+ */
+static void choose_rate(struct session_options *options)
+{
+	if (options->budget_ppm == BUDGET_UNSET)
+		options->budget_ppm = options->interval ? 0 : DEFAULT_BUDGET_PPM;
+	if (!options->interval && options->budget_ppm)
+		options->interval_shift = HI_INTERVAL_AUTO_SHIFT;
+	if (!options->interval)
+		options->interval = options->budget_ppm ? HI_INTERVAL_EXACT : HI_INTERVAL_FIXED;
+}
+
+/* Profiles that nobody asked for one by one must not fill a disk. */
+static void choose_keep(struct session_options *options)
+{
+	if (options->keep == KEEP_UNSET)
+		options->keep = triggers_are_any(&options->triggers) ? KEEP_DEFAULT : 0;
+}
+
+static int run_attach(int argc, char **argv)
+{
+	struct session_options options = {
+		.duration_ns = DEFAULT_NS, .keep = KEEP_UNSET, .prefix = "heapinject"};
+	int next, exit_code = parse_session(argc, argv, false, &options, &next);
+	if (exit_code == HI_EXIT_OK)
+		exit_code = cli_parse_only_pid(argc, argv, next, &options.pid);
+	if (exit_code == HI_EXIT_OK)
+		exit_code = check_attach_options(&options);
+	choose_keep(&options);
+	choose_rate(&options);
+	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
+}
+
+static int run_run(int argc, char **argv)
+{
+	struct session_options options = {.keep = KEEP_UNSET, .prefix = "./"};
+	int next, exit_code = parse_session(argc, argv, true, &options, &next);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	if (next >= argc)
+		return cli_usage_error("run", "which program? give its command line", NULL);
+	if (!strcmp(options.prefix, "-"))
+		return cli_usage_error("run", "standard output is the program's, and not for -o -",
+				       NULL);
+	if (options.detached)
+		return cli_usage_error("run", "it ends with the program, and is never --detached",
+				       NULL);
+	if (options.loader == HI_LOADER_DLOPEN)
+		return cli_usage_error("run", "before a program's start there is no dlopen", NULL);
+	exit_code = check_attach_options(&options);
+	choose_keep(&options);
+	choose_rate(&options);
+	return exit_code == HI_EXIT_OK ? run_program(&options, argv + next) : exit_code;
+}
+
+const struct command cli_attach = {
+	"attach", run_attach,
+	"PID [-s TIME] [-c BYTES] [--every TIME] [--every-alloc BYTES] [--at-peak BYTES] "
+	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
+	"[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
+	"[--loader "
+	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [-q] [-v]",
+	"profile the heap of a live process",
+	"Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
+	"Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
+	"exits; each time the files are written.\n"
+	"\n"
+	"  -s, --duration TIME    how long: 120, 500ms, 1.5s, 2m, 1h30m (default 60s)\n"
+	"  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M; 1 = every "
+	"allocation, exact;\n"
+	"                         auto (default): as many samples as --max-overhead allows\n"
+	"      --every TIME       write a profile of what there is so far each so often, besides "
+	"that of the end: 30s, 5m; their numbers\n"
+	"                         NNNN follow each other in time, the end has the last one\n"
+	"      --every-alloc BYTES  also each time that so much more was allocated: 1G\n"
+	"      --at-peak BYTES    also each time that what is in use exceeds the highest written "
+	"so far by so much: 64M\n"
+	"      --at-rss BYTES|PERCENT  also once, when the process first has more resident "
+	"memory: "
+	"4G, or 80% of its memory limit\n"
+	"      --on-signal SIG    also when heapinject, not the process, gets this signal: USR1, "
+	"USR2, RTMIN+3\n"
+	"      --keep COUNT, --max-kept COUNT  of all these, keep only the newest, older ones are "
+	"removed; all: remove none\n"
+	"                         (default: 32 with one of the options above, else all)\n"
+	"      --max-overhead SHARE  share of its CPU time, or a quarter of that share of one "
+	"CPU, that profiling may take: 1%, 0.2%, or off;\n"
+	"                         samples are taken so seldom that it is kept, and weighed by how "
+	"seldom (default 1%,\n"
+	"                         or off where --sample is a number)\n"
+	"      --live-max BLOCKS  how many sampled blocks may be live at a time: 50M (default "
+	"256K; exact: any number); memory for\n"
+	"                         them is reserved in the process, and used as needed: some 16 "
+	"bytes each\n"
+	"  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default "
+	"./heapinject);\n"
+	"                         in a directory, out/, they are called after the program;\n"
+	"                         - writes the record stream to standard output, for `heapinject "
+	"report -`\n"
+	"      --hook WHERE       entry: where the allocator's functions begin, the place that "
+	"all calls pass; slot: in the tables of addresses by\n"
+	"                         which programs and libraries call them, which leaves code "
+	"alone, but misses what kept an address;\n"
+	"                         auto (default): entry where that can be done safely, else slot\n"
+	"      --prefix NAME      also an allocator whose functions have this prefix: my_ for "
+	"my_malloc, my_free, ...; again for another\n"
+	"      --loader LOADER    map (default): no code of the process's libraries runs for us;\n"
+	"                         dlopen: debuggers see the payload by name, only at a proved "
+	"safe point\n"
+	"      --until-sure       end as soon as it is certain that something grows, at the "
+	"latest "
+	"after --duration\n"
+	"      --json             at the end, write what grows as one JSON object to standard "
+	"output, and all else to standard error\n"
+	"      --fail-if-grows    exit with 4 if something grows, or probably does, and with 5 if "
+	"that cannot be told\n"
+	"      --detached         return once it is attached, and print the pid of the session, "
+	"which goes on without a terminal;\n"
+	"                         its messages go to PREFIX.PID.NNNN.log\n"
+	"  -q, --quiet            no progress\n"
+	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};
+
+const struct command cli_run_program = {
+	"run", run_run, "[OPTIONS of attach] [--] COMMAND [ARGUMENT...]",
+	"profile the heap of a program from its first instruction on",
+	"Starts the program, samples its allocations until it exits, shows what it never freed, "
+	"and "
+	"exits with its exit status.\n"
+	"Takes the options of attach (`heapinject help attach`), in front of the command, but not "
+	"-o - and --loader dlopen.\n"
+	"\n"
+	"  -s, --duration TIME    detach after that time (default: at the program's exit); the "
+	"program goes on\n"
+	"  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default: the "
+	"program's "
+	"name, here)\n"
+	"\n"
+	"All of heapinject's own messages go to standard error; only the object of --json comes "
+	"to "
+	"standard output, after the program's exit.\n"
+	"SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to the program. "
+	"`heapinject detach PID` ends the session, and\n"
+	"the program goes on. Exits with 128 + N if signal N ended the program, with 127 if it is "
+	"not found and with 126 if it cannot be\n"
+	"executed; if it exits with 0, as attach does.\n"};
