@@ -49,6 +49,8 @@
 O ?= build
 ARCH ?= x86_64
 PREFIX ?= /usr/local
+# where zsh looks for completions, below PREFIX/share/zsh; Debian's packages: vendor-completions
+ZSH_FUNCTIONS ?= site-functions
 N ?= 50
 ifeq ($(origin CC),default)
 CC := gcc
@@ -188,7 +190,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	readers page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
+	package readers page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
 	build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
@@ -228,7 +230,9 @@ $(injector_objects): flags = $(INJECTOR_FLAGS)
 $(cmd_objects): flags = $(CMD_FLAGS)
 $(fault_objects): flags = $(INJECTOR_FLAGS) -DHI_FAULTS
 $(analyzer_objects) $(static_objects): flags = $(ANALYZER_FLAGS)
+# Stack protectors, fortification and the like need a libc, so the payload has its own flags alone.
 $(payload_objects): flags = $(PAYLOAD_FLAGS)
+$(payload_objects): user_flags =
 $(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
 $(host_tests:%=$(O)/tests/unit/%.o): flags = $(TEST_FLAGS)
 $(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
@@ -239,10 +243,11 @@ $(O)/injector/hooks/payload_blob.o: $(O)/payload.so
 $(O)/injector/hooks/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
 $(O)/analyzer/views/html_page.o: $(wildcard analyzer/views/html/*)
 
+user_flags = $(CFLAGS)
 define compile
 	$(say) $(1) $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(flags) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(flags) $(user_flags) -c -o $@ $<
 endef
 $(O)/%.o: %.c $(O)/flags
 	$(call compile,CC)
@@ -349,6 +354,11 @@ allocators: $(program) ## every allocator, by every way to link it, in C, C++ an
 		## a session says and leaves; five minutes
 	@scripts/install-packages build allocators
 	@$(built) CC=$(CC) tests/allocators/run $(ALLOCATORS)
+
+package: ## the Debian package, looked at by lintian, installed, used and purged in a fresh \
+	 ## Debian 12; as root; three minutes
+	@scripts/install-packages build package
+	@O=$(O) tests/package/run
 
 foreign-roots: $(static_program) ## the static program in other distributions: older and newer \
 		## Debian, musl; as root; a minute and a half, once a minute more for each root
@@ -524,17 +534,19 @@ $(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o \
 installed_program = $(DESTDIR)$(PREFIX)/bin/heapinject
 installed_manual = $(DESTDIR)$(PREFIX)/share/man/man1/heapinject.1
 installed_bash = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/heapinject
-installed_zsh = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_heapinject
+installed_zsh = $(DESTDIR)$(PREFIX)/share/zsh/$(ZSH_FUNCTIONS)/_heapinject
+installed_fish = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/heapinject.fish
 
 install: $(program) ## install to DESTDIR and PREFIX
 	install -D -m 755 $(program) $(installed_program)
 	install -D -m 644 man/heapinject.1 $(installed_manual)
 	install -D -m 644 scripts/heapinject.bash $(installed_bash)
 	install -D -m 644 scripts/heapinject.zsh $(installed_zsh)
+	install -D -m 644 scripts/heapinject.fish $(installed_fish)
 
 uninstall: ## remove what install put there
 	rm -f $(installed_program) $(installed_manual)
-	rm -f $(installed_bash) $(installed_zsh)
+	rm -f $(installed_bash) $(installed_zsh) $(installed_fish)
 
 # ---- housekeeping --------------------------------------------------------------------------------
 
