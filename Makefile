@@ -190,8 +190,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	package readers page-axe leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
-	build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
+	package readers page-axe leaks leaks-servers pprof-equal bench bench-report check-bench \
+	fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 

@@ -58,15 +58,23 @@ function __heapinject_values
     end
 end
 
-set -l first 'test (count (commandline -opc)) -eq 1'
-set -l other 'test (count (commandline -opc)) -gt 1; and not __heapinject_is_command help'
+function __heapinject_is_first
+    test (count (commandline -opc)) -eq 1; or __heapinject_is_command help
+end
+
+# After the command, and not after an option that takes something.
+function __heapinject_is_free
+    not __heapinject_is_first; and not __heapinject_argument >/dev/null
+end
+
 set -l attached check attach detach dump status pause resume reset rate
+set -l takes_process "__heapinject_is_free; and __heapinject_is_command $attached"
+set -l takes_file "__heapinject_is_free; and not __heapinject_is_command $attached"
 
 complete -c heapinject -f
-complete -c heapinject -n "$first; or __heapinject_is_command help" -a '(__heapinject_commands)'
-complete -c heapinject -n "$other; and __heapinject_argument >/dev/null" -a '(__heapinject_values)'
-complete -c heapinject -n "$other; and not __heapinject_argument >/dev/null" \
-    -a '(__heapinject_options)'
-complete -c heapinject -n "__heapinject_is_command $attached; and not __heapinject_argument >/dev/null" \
-    -a '(__fish_complete_pids)'
-complete -c heapinject -F -n "$other; and not __heapinject_is_command $attached; and not __heapinject_argument >/dev/null"
+complete -c heapinject -n __heapinject_is_first -a '(__heapinject_commands)'
+complete -c heapinject -n __heapinject_is_free -a '(__heapinject_options)'
+complete -c heapinject -n 'not __heapinject_is_first; and __heapinject_argument >/dev/null' \
+    -a '(__heapinject_values)'
+complete -c heapinject -n $takes_process -a '(__fish_complete_pids)'
+complete -c heapinject -n $takes_file -F
