@@ -26,6 +26,7 @@
 #include "file_source.h"
 #include "heapfile.h"
 #include "hi_analyzer.h"
+#include "hi_dump.h"
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "input.h"
@@ -410,13 +411,14 @@ _Noreturn static void run_writer(const struct collector *collector, struct profi
 	_exit(0);
 }
 
-static int ask_for_files(int ask_fd, int out_fd[2])
+/* out_fd: of the .heap, and of the .pb.gz, -1 if that is not wanted. */
+static int ask_for_files(int ask_fd, bool is_shown, int out_fd[2])
 {
 	static const enum hi_file_kind kinds[] = {HI_FILE_DUMP_HEAP, HI_FILE_DUMP_PPROF};
 	const struct file_source source = {.ask_fd = ask_fd};
 
 	out_fd[1] = -1;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < (is_shown ? 1 : 2); i++) {
 		out_fd[i] = file_source_open(&source, NULL,
 					     &(struct hi_file_request){.kind = kinds[i]});
 		if (out_fd[i] < 0)
@@ -425,7 +427,7 @@ static int ask_for_files(int ask_fd, int out_fd[2])
 	return 0;
 }
 
-static void on_dump(void *context, struct profile *profile)
+static void on_dump(void *context, struct profile *profile, uint32_t triggers)
 {
 	struct collector *collector = context;
 	const int ask_fd = collector->outputs->ask_fd;
@@ -435,7 +437,7 @@ static void on_dump(void *context, struct profile *profile)
 		return;
 	reap_writer(collector, 0);
 	look_up_names(collector, profile);
-	const int err = ask_for_files(ask_fd, fd);
+	const int err = ask_for_files(ask_fd, triggers == HI_DUMP_SHOWN, fd);
 	if (err)
 		report_done(collector, err);
 	else if ((collector->writer = fork()) == 0)

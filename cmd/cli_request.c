@@ -11,12 +11,36 @@
 #include "hi_units.h"
 #include "session.h"
 
-/* dump, pause, resume, reset: the request is the name of the command */
+/* pause, resume, reset: the request is the name of the command */
 static int run_ask(int argc, char **argv)
 {
 	pid_t pid;
 	int exit_code = cli_parse_only_pid(argc, argv, 1, &pid);
 	return exit_code == HI_EXIT_OK ? session_ask(pid, argv[0]) : exit_code;
+}
+
+static int run_dump(int argc, char **argv)
+{
+	static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+						     {NULL, 0, NULL, 0}};
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "o:", .next = 1};
+	bool is_shown = false;
+	pid_t pid;
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		if (option != 'o')
+			return cli_option_error("dump", option, &given);
+		if (strcmp(given.value, "-") != 0)
+			return cli_usage_error("dump",
+					       "the session chooses the names of its files; only "
+					       "-o - is possible, standard output",
+					       given.value);
+		is_shown = true;
+	}
+	const int exit_code = cli_parse_only_pid(argc, argv, given.next, &pid);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	return is_shown ? session_show(pid) : session_ask(pid, "dump");
 }
 
 static int run_detach(int argc, char **argv)
@@ -67,9 +91,14 @@ static int run_rate(int argc, char **argv)
 }
 
 const struct command cli_dump = {
-	"dump", run_ask, "PID", "have the attach that is running write a profile now, and go on",
+	"dump", run_dump, "PID [-o -]",
+	"have the attach that is running write a profile now, and go on",
 	"Prints the names of the two files, once they are whole. What is in them is what the "
-	"session has seen so far.\n"};
+	"session has seen so far.\n"
+	"\n"
+	"  -o, --output -     no file: the profile (.heap) goes to standard output, for "
+	"`heapinject "
+	"report -`\n"};
 
 const struct command cli_detach = {
 	"detach", run_detach, "PID",

@@ -18,16 +18,18 @@ enum hi_dump_trigger {
 	HI_DUMP_RSS = 1u << 3,
 	HI_DUMP_SIGNAL = 1u << 4,
 	HI_DUMP_REQUEST = 1u << 5,
+	/* the .heap goes to memory, for another process that shows it; there is no .pb.gz */
+	HI_DUMP_SHOWN = 1u << 6,
 };
-#define HI_DUMP_TRIGGERS 6u
+#define HI_DUMP_TRIGGERS 7u
 #define HI_DUMP_TEXT_MAX 96u
 
 /* "--every, --at-peak": the options of these triggers. Returns text, which is "" of no trigger. */
 static inline const char *hi_dump_describe(uint32_t triggers, char text[HI_DUMP_TEXT_MAX])
 {
-	static const char *const names[HI_DUMP_TRIGGERS] = {"--every",     "--every-alloc",
-							    "--at-peak",   "--at-rss",
-							    "--on-signal", "heapinject dump"};
+	static const char *const names[HI_DUMP_TRIGGERS] = {
+		"--every",     "--every-alloc",   "--at-peak", "--at-rss",
+		"--on-signal", "heapinject dump", "shown"};
 	size_t length = 0;
 
 	*text = 0;

@@ -316,7 +316,7 @@ static int on_dump(struct replay *replay, const struct hi_stream_dump *dump)
 		if (!*trigger)
 			return -ENOMEM;
 	}
-	replay->observer->on_dump(replay->observer->context, replay->profile);
+	replay->observer->on_dump(replay->observer->context, replay->profile, dump->record.flags);
 	free(*trigger);
 	*trigger = NULL;
 	return 0;

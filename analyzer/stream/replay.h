@@ -22,7 +22,7 @@
 struct replay_observer {
 	void (*on_stats)(void *context, struct profile *profile, uint64_t bad_records);
 	/* may fill the lines of the profile's frames; NULL = DUMP records are skipped */
-	void (*on_dump)(void *context, struct profile *profile);
+	void (*on_dump)(void *context, struct profile *profile, uint32_t triggers);
 	void *context;
 };
 

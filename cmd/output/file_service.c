@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define ERRNO_MAX 4095 /* as in the kernel */
@@ -37,11 +38,43 @@ static void set_state(struct file_service *service, enum dump_state state, int e
 	pthread_mutex_unlock(&service->lock);
 }
 
+static int open_dump(struct file_service *service)
+{
+	if (!service->in_memory)
+		return outputs_dump_open(service->outputs, &service->dump);
+	service->dump = (struct outputs_dump){.pprof_fd = -ENOENT};
+	service->dump.heap_fd = memfd_create("profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return service->dump.heap_fd < 0 ? -errno : 0;
+}
+
+/* Gives a complete dump to the session. On failure nothing is left. */
+static int publish_dump(struct file_service *service)
+{
+	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+
+	if (!service->in_memory)
+		return outputs_dump_publish(service->outputs, &service->dump);
+	/* the child has a descriptor of it, too */
+	if (!fcntl(service->dump.heap_fd, F_ADD_SEALS, seals))
+		return 0;
+	const int err = -errno;
+	close(service->dump.heap_fd);
+	return err;
+}
+
+static void discard_dump(struct file_service *service)
+{
+	if (service->in_memory)
+		close(service->dump.heap_fd);
+	else
+		outputs_dump_discard(service->outputs, &service->dump);
+}
+
 /* A descriptor that the service keeps, or negative errno. */
 static int dump_file(struct file_service *service, uint32_t kind)
 {
 	if (state_of(service) == DUMP_EXPECTED) {
-		int err = outputs_dump_open(service->outputs, &service->dump);
+		int err = open_dump(service);
 		if (err)
 			return err;
 		set_state(service, DUMP_OPEN, 0);
@@ -57,9 +90,9 @@ static void finish_dump(struct file_service *service, int err)
 	const enum dump_state state = state_of(service);
 
 	if (state == DUMP_OPEN && !err)
-		err = outputs_dump_publish(service->outputs, &service->dump);
+		err = publish_dump(service);
 	else if (state == DUMP_OPEN)
-		outputs_dump_discard(service->outputs, &service->dump);
+		discard_dump(service);
 	else if (state == DUMP_EXPECTED)
 		err = err ? err : -EPROTO; /* the child has not asked for the files */
 	else
@@ -147,17 +180,21 @@ void file_service_close(struct file_service *service)
 		return;
 	(void)!eventfd_write(service->stop_fd, 1);
 	pthread_join(service->thread, NULL);
+	if (service->state == DUMP_DONE && !service->err && service->in_memory)
+		close(service->dump.heap_fd); /* nobody has taken it */
 	close(service->socket);
 	close(service->stop_fd);
 	service->is_running = false;
 }
 
-int file_service_expect(struct file_service *service)
+int file_service_expect(struct file_service *service, bool in_memory)
 {
 	pthread_mutex_lock(&service->lock);
 	const int err = service->is_over ? -EPIPE : service->state == DUMP_NONE ? 0 : -EBUSY;
-	if (!err)
+	if (!err) {
 		service->state = DUMP_EXPECTED;
+		service->in_memory = in_memory;
+	}
 	pthread_mutex_unlock(&service->lock);
 	return err;
 }

@@ -34,8 +34,9 @@ struct file_service {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum dump_state state;
-	int err;      /* of a dump that is DONE: negative errno; 0 = it has its final name */
-	bool is_over; /* the child has gone, or the thread ends: no request will come any more */
+	bool in_memory; /* the dump; does not change while one is expected */
+	int err;        /* of a dump that is DONE: negative errno; 0 = it has its final name */
+	bool is_over;   /* the child has gone, or the thread ends: no request will come any more */
 	struct outputs_dump dump;
 };
 
@@ -49,13 +50,14 @@ must_check int file_service_open(struct file_service *service, int socket,
 void file_service_close(struct file_service *service);
 
 /*
- * To be called before the DUMP record is written. -EBUSY: the previous dump is not complete;
- * -EPIPE: the child has gone.
+ * To be called before the DUMP record is written. in_memory: the .heap goes to memory, under no
+ * name. -EBUSY: the previous dump is not complete; -EPIPE: the child has gone.
  */
-must_check int file_service_expect(struct file_service *service);
+must_check int file_service_expect(struct file_service *service, bool in_memory);
 /*
  * 1 = the expected dump has ended. This is returned once per dump; *out_error is then 0 and
- * out_dump has the paths, or *out_error is negative errno. Otherwise 0.
+ * out_dump has the paths, or of a dump in memory heap_fd, sealed, which the caller closes; or
+ * *out_error is negative errno. Otherwise 0.
  */
 int file_service_result(struct file_service *service, int *out_error,
 			struct outputs_dump *out_dump);

@@ -158,9 +158,9 @@ uint64_t sink_cpu_ns(const struct sink *sink)
 	return injector + cpu_ns(analyzer);
 }
 
-int sink_expect_dump(struct sink *sink)
+int sink_expect_dump(struct sink *sink, bool in_memory)
 {
-	return file_service_expect(&sink->service);
+	return file_service_expect(&sink->service, in_memory);
 }
 
 int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump)

@@ -55,7 +55,7 @@ int sink_status(const struct sink *sink, struct hi_analyzer_status *out_status);
  * As file_service_expect and file_service_result. Must not be called if the records go to standard
  * output.
  */
-must_check int sink_expect_dump(struct sink *sink);
+must_check int sink_expect_dump(struct sink *sink, bool in_memory);
 int sink_dump_result(struct sink *sink, int *out_error, struct outputs_dump *out_dump);
 /*
  * CPU time that heapinject itself has used, in nanoseconds: of this process and of the analyzer

@@ -333,3 +333,51 @@ pid_t control_socket_peer(int connection)
 	socklen_t size = sizeof(peer);
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
 }
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+union descriptor_room {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+int control_socket_give(int connection, int fd)
+{
+	static char text[] = "ok\n";
+	union descriptor_room control = {
+		.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	struct iovec part = {.iov_base = text, .iov_len = strlen(text)};
+	const struct msghdr message = {.msg_iov = &part,
+				       .msg_iovlen = 1,
+				       .msg_control = &control,
+				       .msg_controllen = sizeof(control)};
+
+	control.header.cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	return sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int control_socket_take(int connection, char *text, size_t size)
+{
+	union descriptor_room control;
+	struct iovec part = {.iov_base = text, .iov_len = size - 1};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	const ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fd;
+
+	text[got > 0 ? got : 0] = 0;
+	if (got < 0)
+		return -errno;
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+	    header->cmsg_len != CMSG_LEN(sizeof(fd)))
+		return -EREMOTEIO;
+	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	const int own = open(proc_path_of_fd(fd).text, O_RDONLY | O_CLOEXEC);
+	const int err = own < 0 ? -errno : 0;
+	close(fd);
+	return err ? err : own;
+}

@@ -54,6 +54,16 @@ int control_socket_request_of(pid_t session, pid_t pid, const char *request);
  * caller's own with session = 0; sockets of dead sessions, too. Returns how many, at most `max`.
  */
 size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max);
+/*
+ * Answers "ok" with a descriptor, which other clients may have, too: they are to open it anew, for
+ * a position of their own. Returns 0 or negative errno. The caller closes both.
+ */
+int control_socket_give(int connection, int fd);
+/*
+ * Reads such an answer: the descriptor, opened anew for reading. Or negative errno: -EREMOTEIO: the
+ * answer is another one, which is in `text`, terminated, untrusted.
+ */
+int control_socket_take(int connection, char *text, size_t size);
 /* The pid of the process at the other end of a request's connection; 0 = unknown. */
 pid_t control_socket_peer(int connection);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control_socket.h"
 #include "hi_units.h"
 
 #define SECOND_NS 1000000000ull
@@ -33,16 +34,26 @@ static void answer_all(struct dump_clients *clients, const char *word, const cha
 	clients->count = 0;
 }
 
-void dumps_ask(struct dumps *dumps, int connection)
+static void add_client(const struct dumps *dumps, struct dump_clients *clients, int connection)
 {
 	if (dumps->sink->streams)
 		answer(connection, "failed",
 		       "the session writes its record stream to standard output (-o -) and has no "
 		       "files; look at the stream with heapinject report -");
-	else if (dumps->asking.count == DUMPS_CLIENTS_MAX)
+	else if (clients->count == DUMPS_CLIENTS_MAX)
 		answer(connection, "failed", "too many ask for a profile at once; try again");
 	else
-		dumps->asking.connection[dumps->asking.count++] = connection;
+		clients->connection[clients->count++] = connection;
+}
+
+void dumps_ask(struct dumps *dumps, int connection)
+{
+	add_client(dumps, &dumps->asking, connection);
+}
+
+void dumps_show(struct dumps *dumps, int connection)
+{
+	add_client(dumps, &dumps->watching, connection);
 }
 
 /* ---- one dump -------------------------------------------------------------------------------- */
@@ -74,7 +85,8 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 		is_time = false;
 	}
 	dumps->is_time |= is_time;
-	return is_time || ((dumps->asking.count || dumps->wanted) && !dumps->is_pending);
+	return is_time || ((dumps->asking.count || dumps->wanted || dumps->watching.count) &&
+			   !dumps->is_pending);
 }
 
 /* Tells the user which files were written, or why not. */
@@ -123,9 +135,28 @@ static void count(struct dumps *dumps, const struct outputs_dump *dump)
 		dumps->first_path[0] = 0;
 }
 
+/* Each client gets a descriptor of its own place in the same memory. */
+static void show(struct dumps *dumps, int err, int memory)
+{
+	if (err) {
+		answer_waiting(dumps, err, NULL);
+		return;
+	}
+	for (size_t i = 0; i < dumps->waiting.count; i++) {
+		(void)control_socket_give(dumps->waiting.connection[i], memory);
+		close(dumps->waiting.connection[i]);
+	}
+	dumps->waiting.count = 0;
+	close(memory);
+}
+
 static void finish(struct dumps *dumps, int err, const struct outputs_dump *dump)
 {
 	dumps->is_pending = false;
+	if (dumps->is_shown) {
+		show(dumps, err, err ? -1 : dump->heap_fd);
+		return;
+	}
 	if (!err)
 		count(dumps, dump);
 	if (err != -EPIPE) /* the session itself reports that the analyzer has gone */
@@ -135,16 +166,22 @@ static void finish(struct dumps *dumps, int err, const struct outputs_dump *dump
 
 int dumps_begin(struct dumps *dumps, uint64_t now_ns)
 {
-	int err = sink_expect_dump(dumps->sink);
+	const uint32_t files = dumps->wanted | (dumps->is_time ? HI_DUMP_EVERY : 0) |
+			       (dumps->asking.count ? HI_DUMP_REQUEST : 0);
+	struct dump_clients *clients = files ? &dumps->asking : &dumps->watching;
+	int err;
 
+	dumps->is_shown = !files;
+	dumps->trigger = files ? files : HI_DUMP_SHOWN;
+	err = sink_expect_dump(dumps->sink, dumps->is_shown);
 	dumps->begun_ns = now_ns;
 	dumps->is_pending = true;
-	dumps->trigger = dumps->wanted | (dumps->is_time ? HI_DUMP_EVERY : 0) |
-			 (dumps->asking.count ? HI_DUMP_REQUEST : 0);
-	dumps->wanted = 0;
-	dumps->is_time = false;
-	dumps->waiting = dumps->asking;
-	dumps->asking.count = 0;
+	if (files) {
+		dumps->wanted = 0;
+		dumps->is_time = false;
+	}
+	dumps->waiting = *clients;
+	clients->count = 0;
 	if (err)
 		finish(dumps, err, NULL);
 	return err;
@@ -165,4 +202,5 @@ void dumps_close(struct dumps *dumps)
 	answer_all(&dumps->waiting, "failed", "the session has ended");
 	answer_all(&dumps->asking, "failed",
 		   "the session has ended; its last profile is the answer");
+	answer_all(&dumps->watching, "failed", "the session has ended");
 }

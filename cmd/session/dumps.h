@@ -31,6 +31,9 @@ struct dumps {
 	bool is_time; /* one is due by every_ns */
 	/* clients that wait for the next dump, and for the pending one */
 	struct dump_clients asking, waiting;
+	/* the same of clients to which the profile is shown; waiting has those of both kinds */
+	struct dump_clients watching;
+	bool is_shown; /* the pending dump goes to memory and to such clients */
 	unsigned written;
 	/* path of the first dump's .heap; "" = there is none, or it was removed */
 	char first_path[PATH_MAX];
@@ -44,6 +47,11 @@ void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progres
  * control_socket.h says; on success the answer is two lines, the paths.
  */
 void dumps_ask(struct dumps *dumps, int connection);
+/*
+ * The same of a client to which the profile is shown: it gets no file, but the .heap in memory, by
+ * a descriptor beside "ok" (control_socket.h). Such a dump has no number and is not counted.
+ */
+void dumps_show(struct dumps *dumps, int connection);
 /* Bits of enum hi_dump_trigger; the dump is begun as soon as none is pending. */
 void dumps_want(struct dumps *dumps, uint32_t triggers);
 /* Whether a dump must be begun now. Times are nanoseconds since the session began. */

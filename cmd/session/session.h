@@ -3,7 +3,8 @@
  * Room cmd/session/: a session from its user's point of view, from attach or run to detach.
  *
  *   session.h            attach, dump, detach: start here (session_attach.c, session_ask.c,
- *                        session_detach.c, session_status.c, session_request.h)
+ *                        session_detach.c, session_status.c, session_request.h,
+ *                        session_profile.h)
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
  *   triggers.h, session_triggers.h
@@ -66,6 +67,8 @@ struct session_options {
 int session_attach(const struct session_options *options);
 /* A request whose answer is shown: "dump", "pause", "resume", "reset", "rate 4096". */
 int session_ask(pid_t pid, const char *request);
+/* The profile as it is now goes to standard output, as a .heap file, and into no other file. */
+int session_show(pid_t pid);
 int session_detach(pid_t pid);
 /* pid: 0 = all sessions that the caller may ask */
 int session_status(pid_t pid, bool json);

@@ -132,7 +132,8 @@ static void begin_dump(struct session *session)
 	if (!dumps_begin(&session->dumps, pump_now_ns(&session->pump)))
 		(void)!(pump_thinned(&session->pump, &session->overhead.thinned) ||
 			pump_dump(&session->pump, session->dumps.trigger));
-	triggers_dumped(&session->triggers);
+	if (!session->dumps.is_shown)
+		triggers_dumped(&session->triggers);
 }
 
 /*
@@ -259,6 +260,10 @@ static int serve(struct session *session)
 	}
 	if (!strcmp(request, "dump")) {
 		dumps_ask(&session->dumps, client);
+		return 0;
+	}
+	if (!strcmp(request, "profile")) {
+		dumps_show(&session->dumps, client);
 		return 0;
 	}
 	if (!strcmp(request, "reset"))

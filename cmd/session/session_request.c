@@ -17,11 +17,7 @@
 #define ANSWER_LOOK_MS 2000
 #define LINE_MAX_SIZE (2 * PATH_MAX + 128)
 
-/*
- * Waits for the answer. A session that is stopped (SIGSTOP, Ctrl-Z) will not answer, and its
- * payload disarms itself after a while. True: there is something to read.
- */
-static bool wait_for_answer(int connection, const char *request)
+bool session_request_await(int connection, const char *request)
 {
 	const pid_t session = control_socket_peer(connection);
 	struct pollfd readable = {.fd = connection, .events = POLLIN};
@@ -79,7 +75,7 @@ static int await(void *context, int connection)
 	const struct asking *asking = context;
 	int exit_code = HI_EXIT_FAILED;
 
-	if (!wait_for_answer(connection, asking->request)) {
+	if (!session_request_await(connection, asking->request)) {
 		close(connection);
 		return exit_code;
 	}

@@ -33,6 +33,12 @@ typedef int session_reader(void *context, int connection);
 must_check int session_request_read(pid_t pid, const char *request, session_reader *reader,
 				    void *context, struct preflight *out_preflight);
 /*
+ * For a reader: waits for the answer. A session that is stopped (SIGSTOP, Ctrl-Z) will not answer,
+ * and its payload disarms itself after a while: false, and the message that it will `request` once
+ * it goes on. True: there is something to read.
+ */
+bool session_request_await(int connection, const char *request);
+/*
  * After SESSION_NO_ANSWER: says why there is no session that the caller may ask, and what to do.
  * Returns the exit code.
  */

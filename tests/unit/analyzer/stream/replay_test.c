@@ -230,7 +230,7 @@ static void pass_over(void *context, struct profile *profile, uint64_t bad_recor
 	(void)bad_records;
 }
 
-static void look(void *context, struct profile *profile)
+static void look(void *context, struct profile *profile, uint32_t triggers)
 {
 	struct seen *seen = context;
 

@@ -73,7 +73,7 @@ static int ask(const struct scene *scene, uint32_t kind)
 	if (answer.status)
 		return answer.status;
 	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	CHECK_EQ(fcntl(fd, F_GETFL) & O_ACCMODE, O_WRONLY);
+	CHECK((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY);
 	return fd;
 }
 
@@ -123,8 +123,8 @@ UNIT_TEST(two_files_get_their_names_when_they_are_whole)
 
 	scene_open(&scene);
 	for (int round = 1; round <= 2; round++) {
-		CHECK_EQ(file_service_expect(&scene.service), 0);
-		CHECK_EQ(file_service_expect(&scene.service), -EBUSY);
+		CHECK_EQ(file_service_expect(&scene.service, false), 0);
+		CHECK_EQ(file_service_expect(&scene.service, false), -EBUSY);
 		write_both(&scene);
 		CHECK_EQ(file_service_result(&scene.service, &(int){0}, &dump), 0);
 		notify(&scene, HI_FILE_DUMP_DONE, 0);
@@ -134,6 +134,35 @@ UNIT_TEST(two_files_get_their_names_when_they_are_whole)
 	}
 	CHECK(strstr(dump.heap_path, "/p.12.0002.heap"));
 	CHECK(exists(".12.0001.pb.gz") && exists(".12.0003.heap") && !exists(".12.0002.heap.tmp"));
+	scene_close(&scene);
+}
+
+UNIT_TEST(a_profile_in_memory_has_no_file_and_cannot_be_changed)
+{
+	struct outputs_dump dump;
+	struct scene scene;
+	char text[8];
+
+	scene_open(&scene);
+	CHECK_EQ(file_service_expect(&scene.service, true), 0);
+	const int fd = ask(&scene, HI_FILE_DUMP_HEAP);
+	CHECK_EQ(write(fd, "heap", 4), 4);
+	CHECK_EQ(ask(&scene, HI_FILE_DUMP_PPROF), -ENOENT);
+	notify(&scene, HI_FILE_DUMP_DONE, 0);
+	CHECK_EQ(result(&scene, &dump), 0);
+	CHECK_EQ(pread(dump.heap_fd, text, sizeof(text), 0), 4);
+	CHECK_EQ(memcmp(text, "heap", 4), 0);
+	CHECK_EQ(pwrite(fd, "HEAP", 4, 0), -1); /* the child has it still */
+	CHECK_EQ(ftruncate(fd, 0), -1);
+	CHECK(exists(".12.0001.heap") && !exists(".12.0002.heap"));
+	close(dump.heap_fd);
+	close(fd);
+	/* The next one is a file again. */
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
+	write_both(&scene);
+	notify(&scene, HI_FILE_DUMP_DONE, 0);
+	CHECK_EQ(result(&scene, &dump), 0);
+	check_text(dump.heap_path, "heap");
 	scene_close(&scene);
 }
 
@@ -157,7 +186,7 @@ UNIT_TEST(what_could_not_be_written_leaves_nothing)
 	struct scene scene;
 
 	scene_open(&scene);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	write_both(&scene);
 	CHECK(exists(".12.0001.heap.tmp"));
 	notify(&scene, HI_FILE_DUMP_DONE, ENOSPC);
@@ -165,7 +194,7 @@ UNIT_TEST(what_could_not_be_written_leaves_nothing)
 	CHECK(!exists(".12.0001.heap.tmp") && !exists(".12.0001.pb.gz.tmp") &&
 	      !exists(".12.0002.heap"));
 	/* The next one is none the worse for it. */
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	write_both(&scene);
 	notify(&scene, HI_FILE_DUMP_DONE, 0);
 	CHECK_EQ(result(&scene, &dump), 0);
@@ -179,10 +208,10 @@ UNIT_TEST(a_child_that_lies_gets_nowhere)
 	struct scene scene;
 
 	scene_open(&scene);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	notify(&scene, HI_FILE_DUMP_DONE, 0); /* has never asked for files */
 	CHECK_EQ(result(&scene, &dump), -EPROTO);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	notify(&scene, HI_FILE_DUMP_DONE, UINT32_MAX); /* no such errno */
 	CHECK_EQ(result(&scene, &dump), -EPROTO);
 	CHECK(!exists(".12.0002.heap"));
@@ -195,13 +224,13 @@ UNIT_TEST(a_child_that_dies_over_it_is_no_reason_to_wait)
 	struct scene scene;
 
 	scene_open(&scene);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	write_both(&scene);
 	close(scene.child);
 	scene.child = -1;
 	CHECK_EQ(result(&scene, &dump), -EPIPE);
 	CHECK(!exists(".12.0001.heap.tmp") && exists(".12.0001.heap"));
-	CHECK_EQ(file_service_expect(&scene.service), -EPIPE);
+	CHECK_EQ(file_service_expect(&scene.service, false), -EPIPE);
 	scene_close(&scene);
 }
 
@@ -210,7 +239,7 @@ UNIT_TEST(an_end_amid_a_dump_drops_it)
 	struct scene scene;
 
 	scene_open(&scene);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	write_both(&scene);
 	file_service_close(&scene.service);
 	CHECK(!exists(".12.0001.heap.tmp") && !exists(".12.0002.heap"));
@@ -226,7 +255,7 @@ UNIT_TEST(files_that_cannot_be_created_are_an_answer)
 	scene_open(&scene);
 	close(scene.outputs.directory_fd);
 	scene.outputs.directory_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	const int err = ask(&scene, HI_FILE_DUMP_HEAP);
 	CHECK(err < 0);
 	notify(&scene, HI_FILE_DUMP_DONE, (uint32_t)-err);

@@ -3,6 +3,7 @@
  * dumps: when one is due, and what those hear who ask for one. The analyzer's place is taken by a
  * socket whose other end is closed, or silent.
  */
+#include "control_socket.h"
 #include "dumps.h"
 
 #include <errno.h>
@@ -121,6 +122,63 @@ UNIT_TEST(one_at_a_time)
 	CHECK_EQ(read(client, &(char){0}, 1), 0); /* and the connection is closed */
 	file_service_close(&sink.service);
 	close(client);
+	close(child);
+}
+
+/* What the child asks for: a descriptor. */
+static int ask_file(int child, uint32_t kind)
+{
+	const struct hi_file_request request = {.kind = kind};
+	char answer[64];
+
+	CHECK_EQ(send(child, &request, sizeof(request), 0), sizeof(request));
+	return control_socket_take(child, answer, sizeof(answer));
+}
+
+UNIT_TEST(watchers_share_a_profile_and_wait_for_files)
+{
+	struct dumps dumps;
+	struct sink sink;
+	int child, pair[2][2];
+	char text[8], said[16];
+
+	sink_with_child(&sink, &child);
+	dumps_open(&dumps, &sink, &quiet, SECOND);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair[i]), 0);
+		dumps_show(&dumps, pair[i][1]);
+	}
+	dumps_want(&dumps, HI_DUMP_PEAK);
+	const struct hi_file_request full = {.kind = HI_FILE_DUMP_DONE, .place = ENOSPC},
+				     done = {.kind = HI_FILE_DUMP_DONE};
+	CHECK(dumps_is_due(&dumps, 1));
+	CHECK_EQ(dumps_begin(&dumps, 1), 0);
+	CHECK_EQ(dumps.trigger, HI_DUMP_PEAK);
+	CHECK(!dumps_is_due(&dumps, 2));
+	CHECK_EQ(send(child, &full, sizeof(full), 0), sizeof(full));
+	file_service_wait(&sink.service);
+	dumps_look(&dumps);
+	CHECK(dumps_is_due(&dumps, 2));
+	CHECK_EQ(dumps_begin(&dumps, 2), 0);
+	CHECK_EQ(dumps.trigger, HI_DUMP_SHOWN);
+	const int file = ask_file(child, HI_FILE_DUMP_HEAP);
+	CHECK(file >= 0);
+	CHECK_EQ(send(child, &done, sizeof(done), 0), sizeof(done));
+	file_service_wait(&sink.service);
+	dumps_look(&dumps);
+	CHECK_EQ(dumps.written, 0);
+	for (int i = 0; i < 2; i++) {
+		const int fd = control_socket_take(pair[i][0], said, sizeof(said));
+		CHECK(fd >= 0);
+		CHECK_EQ(read(fd, text, sizeof(text)), 0);
+		CHECK_EQ(write(fd, text, 1), -1);
+		CHECK_EQ(read(pair[i][0], text, 1), 0); /* and the connection is closed */
+		close(fd);
+		close(pair[i][0]);
+	}
+	CHECK(!dumps_is_due(&dumps, 3));
+	close(file);
+	file_service_close(&sink.service);
 	close(child);
 }
 
