@@ -287,16 +287,22 @@ bool read_scan_signed_counts(const char **cursor, struct profile_row *out_counts
 	return scan_counts(cursor, out_counts, out_is_negative);
 }
 
+/*
+ * First scans all addresses, then looks all up: so the look-ups, each of which waits for memory,
+ * wait together.
+ */
 int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame,
 		     uint32_t *out_frame_count)
 {
+	uint64_t address[READ_FRAMES_MAX];
 	uint32_t count = 0;
-	uint64_t address;
 
 	for (skip_spaces(&cursor); *cursor; skip_spaces(&cursor)) {
-		if (count == READ_FRAMES_MAX || !scan_number(&cursor, 16, &address))
+		if (count == READ_FRAMES_MAX || !scan_number(&cursor, 16, &address[count++]))
 			return -EBADMSG;
-		if (profile_frame_at(profile, address, -1, &out_frame[count++]))
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (profile_frame_at(profile, address[i], -1, &out_frame[i]))
 			return -ENOMEM;
 	}
 	*out_frame_count = count;

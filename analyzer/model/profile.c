@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame_table.h"
 #include "hi_units.h"
 #include "table.h"
 #include "text_equal.h"
@@ -18,7 +19,8 @@
 #define CLASS_STEP_BITS 4u    /* above: 2^4 classes to a doubling */
 
 struct profile_index {
-	struct table frames, named_frames, stacks, rows;
+	struct frame_table frames;
+	struct table named_frames, stacks, rows;
 	size_t module_capacity, frame_capacity, stack_capacity, row_capacity;
 };
 
@@ -110,7 +112,7 @@ void profile_close(struct profile *profile)
 	histories_close(&profile->histories);
 	thread_breakdown_close(&profile->breakdown);
 	if (profile->index) {
-		table_close(&profile->index->frames);
+		frame_table_close(&profile->index->frames);
 		table_close(&profile->index->named_frames);
 		table_close(&profile->index->stacks);
 		table_close(&profile->index->rows);
@@ -157,25 +159,17 @@ int profile_add_module(struct profile *profile, const struct profile_module *mod
 
 int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame)
 {
-	uint64_t hash = hash_number(address ^ hash_number((uint32_t)module));
-	struct table_cursor cursor = table_seek(&profile->index->frames, hash);
-	uint32_t index;
+	struct frame_table *frames = &profile->index->frames;
 
-	while (table_next(&profile->index->frames, &cursor, &index)) {
-		if (profile->frame[index].address == address &&
-		    profile->frame[index].module == module) {
-			*out_frame = index;
-			return 0;
-		}
-	}
-	index = (uint32_t)profile->frame_count;
+	if (frame_table_find(frames, address, module, out_frame))
+		return 0;
+	*out_frame = (uint32_t)profile->frame_count;
 	if (array_reserve(&profile->frame, &profile->index->frame_capacity, profile->frame_count,
 			  sizeof(*profile->frame)) ||
-	    table_add(&profile->index->frames, hash, index))
+	    frame_table_add(frames, address, module, *out_frame))
 		return -ENOMEM;
 	profile->frame[profile->frame_count++] =
 		(struct profile_frame){.address = address, .module = module};
-	*out_frame = index;
 	return 0;
 }
 

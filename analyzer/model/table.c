@@ -11,14 +11,6 @@
 #define TABLE_FIRST_SIZE 64u
 #define ARRAY_FIRST_CAPACITY 16u
 
-uint64_t hash_number(uint64_t number)
-{
-	/* Finalizer of splitmix64. */
-	number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ull;
-	number = (number ^ (number >> 27)) * 0x94d049bb133111ebull;
-	return number ^ (number >> 31);
-}
-
 uint64_t hash_bytes(const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;

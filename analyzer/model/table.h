@@ -41,7 +41,13 @@ int table_add(struct table *table, uint64_t hash, uint32_t index);
 void table_close(struct table *table);
 
 /* Good enough to be masked: every bit of the input reaches every bit of the result. */
-uint64_t hash_number(uint64_t number);
+static inline uint64_t hash_number(uint64_t number)
+{
+	/* Finalizer of splitmix64. */
+	number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ull;
+	number = (number ^ (number >> 27)) * 0x94d049bb133111ebull;
+	return number ^ (number >> 31);
+}
 uint64_t hash_bytes(const void *bytes, size_t size);
 
 /*
