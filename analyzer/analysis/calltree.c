@@ -36,7 +36,7 @@ struct calltree_source {
 
 static size_t limit_of(size_t limit)
 {
-	return limit > 2 ? limit : 2;
+	return limit > CALLTREE_LEAST ? limit : CALLTREE_LEAST;
 }
 
 struct rank {

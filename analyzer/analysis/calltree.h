@@ -20,6 +20,8 @@
 #define CALLTREE_ROOT UINT32_MAX        /* node 0 */
 #define CALLTREE_OTHER (UINT32_MAX - 1) /* the sum of many light subtrees; has no children */
 
+#define CALLTREE_LEAST 2u /* no limit of nodes is lower */
+
 struct calltree_node {
 	uint32_t function; /* as in functions.h, or one of the above */
 	uint32_t parent;   /* index; the root is its own parent */
@@ -42,7 +44,7 @@ struct calltree_options {
 	enum sample_type type;
 	bool is_only_type;
 	bool by_name; /* sort siblings by name instead, "(other)" last */
-	size_t limit; /* largest number of nodes; at least 2 */
+	size_t limit; /* largest number of nodes; at least CALLTREE_LEAST */
 	/* a subtree below this fraction of the total is light */
 	double fraction;
 };

@@ -48,8 +48,8 @@ static uint32_t function_named(const struct calltree_paths *paths, const char *n
 	return CALLTREE_ROOT;
 }
 
-/* CALLTREE_ROOT's index, 0, if the node has no such child. */
-static uint32_t child_of(const struct calltree_paths *paths, uint32_t parent, uint32_t function)
+uint32_t calltree_paths_child(const struct calltree_paths *paths, uint32_t parent,
+			      uint32_t function)
 {
 	const struct calltree_node *node = paths->tree->node;
 	struct table_cursor cursor = table_seek(&paths->by_call, hash_call(parent, function));
@@ -60,6 +60,13 @@ static uint32_t child_of(const struct calltree_paths *paths, uint32_t parent, ui
 			return index;
 	}
 	return 0;
+}
+
+uint32_t calltree_paths_other(const struct calltree_paths *paths, uint32_t parent)
+{
+	const uint32_t other = calltree_paths_child(paths, parent, CALLTREE_OTHER);
+
+	return other ? other : parent;
 }
 
 int calltree_paths_open(const struct calltree *tree, struct calltree_paths *out_paths)
@@ -100,14 +107,12 @@ uint32_t calltree_paths_leaf(const struct calltree_paths *paths, const struct pr
 	for (size_t i = count; i-- > 0;) {
 		const struct function_call *next = &paths->others->call[call[i]];
 		const uint32_t function = paths->function_of[next->function],
-			       child = function == CALLTREE_ROOT ? 0
-								 : child_of(paths, at, function);
+			       child = function == CALLTREE_ROOT
+					       ? 0
+					       : calltree_paths_child(paths, at, function);
 
-		if (!child) {
-			const uint32_t other = child_of(paths, at, CALLTREE_OTHER);
-
-			return other ? other : at;
-		}
+		if (!child)
+			return calltree_paths_other(paths, at);
 		at = child;
 		if (step)
 			step(context, at, next);

@@ -24,6 +24,11 @@ int calltree_paths_open(const struct calltree *tree, struct calltree_paths *out_
 void calltree_paths_close(struct calltree_paths *paths);
 /* From now on stacks are of this profile. Keeps the pointer to its functions. 0 or -ENOMEM. */
 int calltree_paths_use(struct calltree_paths *paths, struct functions *functions);
+/* The node's child of this function of the tree; 0, the root's index, if it has none. */
+uint32_t calltree_paths_child(const struct calltree_paths *paths, uint32_t parent,
+			      uint32_t function);
+/* Where a stack ends that leaves the tree at this node. */
+uint32_t calltree_paths_other(const struct calltree_paths *paths, uint32_t parent);
 /*
  * Called for each call on the way from the root to the leaf, with the node that it leads to.
  */

@@ -12,7 +12,6 @@
 #include "caveats.h"
 #include "html_answer.h"
 #include "html_figures.h"
-#include "html_nodes.h"
 #include "html_tree.h"
 #include "html_write.h"
 #include "render_header.h"
@@ -22,16 +21,15 @@
 /* ---- whose profile it is --------------------------------------------------------------------- */
 
 /* Writes the header lines of every report as one string. */
-static int write_report(const struct profile *profile, enum sample_type type, FILE *out)
+static int write_report(const struct html_data *data, FILE *out)
 {
-	const struct estimate total = estimate_total(profile, type);
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
 
 	if (!stream)
 		return -ENOMEM;
-	render_header(profile, type, &total, stream);
+	render_header(data->profile, data->options->type, data->total, stream);
 	if (fclose(stream)) {
 		free(text);
 		return -ENOMEM;
@@ -142,32 +140,30 @@ static void write_moments(const struct profile_meta *meta, FILE *out)
 	fputs("],\n", out);
 }
 
-static int write_nodes(const struct html_data *data, const struct calltree *tree, FILE *out)
+static int write_nodes(const struct html_data *data, FILE *out)
 {
-	struct html_nodes nodes;
-	int err = html_nodes_open(data->profile, tree, &data->options->user_frames, &nodes);
+	struct html_nodes *nodes = data->nodes;
+	int err = html_figures_write_ages(nodes, out);
 
 	if (!err)
-		err = html_figures_write_ages(&nodes, out);
+		err = html_figures_write_threads(nodes, out);
 	if (!err)
-		err = html_figures_write_threads(&nodes, out);
-	if (!err)
-		err = html_figures_write_snapshots(&nodes, data->options->set, out);
+		err = html_figures_write_snapshots(nodes, data->options->set, out);
 	if (!err) {
-		html_figures_write_growing(&nodes, data->answer, out);
-		err = html_tree_write(tree, &nodes, profile_is_comparison(data->profile), out);
+		html_figures_write_growing(nodes, data->answer, out);
+		err = html_tree_write(nodes->tree, nodes, profile_is_comparison(data->profile),
+				      out);
 	}
-	html_nodes_close(&nodes);
 	return err;
 }
 
-int html_data_write(const struct html_data *data, const struct calltree *tree, FILE *out)
+int html_data_write(const struct html_data *data, FILE *out)
 {
 	const struct profile_meta *meta = &data->profile->meta;
 	int err;
 
 	fprintf(out, "{\"version\":%d,\n", VERSION);
-	err = write_report(data->profile, data->options->type, out);
+	err = write_report(data, out);
 	if (err)
 		return err;
 	write_meta(data->profile, out);
@@ -176,11 +172,11 @@ int html_data_write(const struct html_data *data, const struct calltree *tree, F
 	write_types(meta, data->options->type, out);
 	fprintf(out, "\"isComparison\":%s,\"isGrowth\":%s,\"folded\":%zu,\n\"series\":%s,\n%s",
 		profile_is_comparison(data->profile) ? "true" : "false",
-		data->is_growth ? "true" : "false", tree->folded,
+		data->is_growth ? "true" : "false", data->nodes->tree->folded,
 		data->series ? data->series : "null", data->sources);
 	err = html_answer_write(data->answer, out);
 	if (!err)
-		err = write_nodes(data, tree, out);
+		err = write_nodes(data, out);
 	fputs("\"end\":true}\n", out);
 	return err;
 }

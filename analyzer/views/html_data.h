@@ -53,18 +53,21 @@
 
 #include "answer.h"
 #include "calltree.h"
+#include "html_nodes.h"
 #include "render_options.h"
 
 struct html_data {
 	const struct profile *profile;
 	const struct render_options *options;
-	const struct answer *answer; /* NULL = there is none */
-	const char *series;          /* JSON; NULL = there is none */
-	const char *sources;         /* members of html_source_write() */
+	const struct answer *answer;  /* NULL = there is none */
+	const char *series;           /* JSON; NULL = there is none */
+	const char *sources;          /* members of html_source_write() */
+	const struct estimate *total; /* of the type that the options have */
+	struct html_nodes *nodes;     /* of the tree that is written */
 	bool is_growth;
 };
 
 /* Returns 0 or -ENOMEM. It does not check `out` for write errors. */
-int html_data_write(const struct html_data *data, const struct calltree *tree, FILE *out);
+int html_data_write(const struct html_data *data, FILE *out);
 
 #endif

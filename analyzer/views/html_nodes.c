@@ -11,7 +11,8 @@
 /* One stack on its way from the root. kept: calls from depth `first` to `end` are not folded. */
 struct way {
 	struct html_nodes *nodes;
-	double weight;
+	double weight;    /* of the stack */
+	double *heaviest; /* by node: of its stacks with a line so far */
 	uint32_t depth, first, end;
 };
 
@@ -23,8 +24,8 @@ static void take_step(void *context, uint32_t node, const struct function_call *
 	way->depth++;
 	if (way->depth > way->first && way->depth <= way->end)
 		nodes->is_kept[node] = true;
-	if (call->line && way->weight > nodes->weight[node]) {
-		nodes->weight[node] = way->weight;
+	if (call->line && way->weight > way->heaviest[node]) {
+		way->heaviest[node] = way->weight;
 		nodes->line[node] = call->line;
 	}
 }
@@ -58,13 +59,16 @@ static int follow_stacks(struct html_nodes *nodes, const struct user_frames *fra
 {
 	const struct profile *profile = nodes->profile;
 	double *weight = calloc(profile->stack_count + 1, sizeof(*weight));
+	double *heaviest = calloc(nodes->tree->count + 1, sizeof(*heaviest));
+	const bool is_complete = weight && heaviest;
 
-	if (!weight)
-		return -ENOMEM;
-	for (size_t i = 0; i < profile->row_count; i++)
+	for (size_t i = 0; i < profile->row_count && is_complete; i++)
 		weight[profile->row[i].key.stack] += weight_of(profile, &profile->row[i]);
-	for (uint32_t i = 0; i < profile->stack_count; i++) {
-		struct way way = {.nodes = nodes, .weight = weight[i], .end = UINT32_MAX};
+	for (uint32_t i = 0; i < profile->stack_count && is_complete; i++) {
+		struct way way = {.nodes = nodes,
+				  .weight = weight[i],
+				  .heaviest = heaviest,
+				  .end = UINT32_MAX};
 
 		if (frames)
 			find_kept(nodes, frames, i, &way);
@@ -72,7 +76,8 @@ static int follow_stacks(struct html_nodes *nodes, const struct user_frames *fra
 			calltree_paths_leaf(&nodes->paths, &profile->stack[i], take_step, &way);
 	}
 	free(weight);
-	return 0;
+	free(heaviest);
+	return is_complete ? 0 : -ENOMEM;
 }
 
 static int allocate(struct html_nodes *nodes)
@@ -81,10 +86,87 @@ static int allocate(struct html_nodes *nodes)
 
 	nodes->leaf = calloc(nodes->profile->stack_count + 1, sizeof(*nodes->leaf));
 	nodes->line = calloc(count, sizeof(*nodes->line));
-	nodes->weight = calloc(count, sizeof(*nodes->weight));
 	nodes->is_kept = calloc(count, sizeof(*nodes->is_kept));
-	return nodes->leaf && nodes->line && nodes->weight && nodes->is_kept ? 0 : -ENOMEM;
+	return nodes->leaf && nodes->line && nodes->is_kept ? 0 : -ENOMEM;
 }
+
+/* ---- in a smaller tree ----------------------------------------------------------------------- */
+
+/* A node as it was before the tree was cut, and where it is now. */
+struct earlier_node {
+	uint32_t function, parent;
+	uint32_t image;
+	bool is_gone; /* it is part of its image, an "(other)" node, and so is all below it */
+};
+
+static struct earlier_node *note_nodes(const struct calltree *tree)
+{
+	struct earlier_node *node = calloc(tree->count, sizeof(*node));
+
+	for (size_t i = 0; node && i < tree->count; i++)
+		node[i] = (struct earlier_node){.function = tree->node[i].function,
+						.parent = tree->node[i].parent};
+	return node;
+}
+
+/* A parent is before its children, so its image is known. The root is its own. */
+static void find_images(const struct calltree_paths *paths, struct earlier_node *node, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		const struct earlier_node *parent = &node[node[i].parent];
+		const uint32_t child = parent->is_gone ? 0
+						       : calltree_paths_child(paths, parent->image,
+									      node[i].function);
+
+		node[i].is_gone = !child;
+		node[i].image = child             ? child
+				: parent->is_gone ? parent->image
+						  : calltree_paths_other(paths, parent->image);
+	}
+}
+
+/* Brings all that is known of the nodes to where they are now. */
+static int move_to_images(struct html_nodes *nodes, const struct earlier_node *node, size_t count)
+{
+	uint32_t *line = calloc(nodes->tree->count + 1, sizeof(*line));
+	bool *is_kept = calloc(nodes->tree->count + 1, sizeof(*is_kept));
+	const bool is_complete = line && is_kept;
+
+	for (size_t i = 0; i < count && is_complete; i++) {
+		if (node[i].is_gone)
+			continue;
+		line[node[i].image] = nodes->line[i];
+		is_kept[node[i].image] = nodes->is_kept[i];
+	}
+	for (size_t i = 0; i < nodes->profile->stack_count && is_complete; i++)
+		nodes->leaf[i] = node[nodes->leaf[i]].image;
+	free(nodes->line);
+	free(nodes->is_kept);
+	nodes->line = line;
+	nodes->is_kept = is_kept;
+	return is_complete ? 0 : -ENOMEM;
+}
+
+int html_nodes_cut(struct html_nodes *nodes, struct calltree *tree, size_t limit)
+{
+	const size_t count = tree->count;
+	struct earlier_node *node = note_nodes(tree);
+	int err = node ? calltree_cut(tree, limit) : -ENOMEM;
+
+	calltree_paths_close(&nodes->paths);
+	if (!err)
+		err = calltree_paths_open(tree, &nodes->paths);
+	if (!err)
+		err = calltree_paths_use(&nodes->paths, &nodes->functions);
+	if (!err) {
+		find_images(&nodes->paths, node, count);
+		err = move_to_images(nodes, node, count);
+	}
+	free(node);
+	return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 int html_nodes_open(const struct profile *profile, const struct calltree *tree,
 		    const struct user_frames_options *user_frames, struct html_nodes *out_nodes)
@@ -119,7 +201,6 @@ void html_nodes_close(struct html_nodes *nodes)
 	functions_close(&nodes->functions);
 	free(nodes->leaf);
 	free(nodes->line);
-	free(nodes->weight);
 	free(nodes->is_kept);
 	*nodes = (struct html_nodes){0};
 }

@@ -26,11 +26,11 @@
 #define ATTEMPTS 8
 
 /* Returns the page's data. The caller frees it. NULL = out of memory. */
-static char *data_of(const struct html_data *data, const struct calltree *tree, size_t *out_size)
+static char *data_of(const struct html_data *data, size_t *out_size)
 {
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, out_size);
-	bool is_whole = stream && html_data_write(data, tree, stream) == 0;
+	bool is_whole = stream && html_data_write(data, stream) == 0;
 
 	if (stream)
 		is_whole &= fclose(stream) == 0;
@@ -45,13 +45,14 @@ static char *data_of(const struct html_data *data, const struct calltree *tree, 
 static char *fitting_data(const struct html_data *data, struct calltree *tree, size_t room)
 {
 	size_t size;
-	char *text = data_of(data, tree, &size);
+	char *text = data_of(data, &size);
 
-	for (int i = 0; text && size > room && i < ATTEMPTS; i++) {
+	for (int i = 0; text && size > room && tree->count > CALLTREE_LEAST && i < ATTEMPTS; i++) {
 		const double nodes = (double)tree->count * (double)room / (double)size * 0.97;
 
 		free(text);
-		text = calltree_cut(tree, (size_t)nodes) ? NULL : data_of(data, tree, &size);
+		text = html_nodes_cut(data->nodes, tree, (size_t)nodes) ? NULL
+									: data_of(data, &size);
 	}
 	return text;
 }
@@ -83,19 +84,24 @@ static int write_page(struct html_data *data, FILE *out)
 	const struct calltree_options tree_options = {
 		.type = options->type,
 		.limit = options->limit && !data->is_growth ? options->limit : NODES_DEFAULT};
+	const struct estimate total = estimate_total(data->profile, options->type);
 	struct calltree tree;
+	struct html_nodes nodes = {0};
 	char *sources, *text = NULL;
 
 	if (calltree_open(data->profile, &tree_options, &tree))
 		return -ENOMEM;
 	sources = source_members(data, &tree);
 	data->sources = sources;
-	if (sources)
+	data->total = &total;
+	data->nodes = &nodes;
+	if (sources && !html_nodes_open(data->profile, &tree, &options->user_frames, &nodes))
 		text = fitting_data(data, &tree, FILE_MAX - own);
 	if (text)
 		html_write_page(text, out);
 	free(text);
 	free(sources);
+	html_nodes_close(&nodes);
 	calltree_close(&tree);
 	return text ? 0 : -ENOMEM;
 }
