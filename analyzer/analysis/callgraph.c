@@ -117,16 +117,36 @@ static int count_stack(struct builder *builder, uint32_t stack, const struct est
 	return 0;
 }
 
+/* Returns false if the row has nothing that counts. *out_divisor: 0 = means are not wanted. */
+static bool weigh_row(const struct profile *profile, const struct profile_row *row,
+		      enum sample_type type, struct estimate *out_weight, double *out_divisor)
+{
+	*out_weight = estimate_of(profile, row, type);
+	*out_divisor = profile->meta.is_mean
+			       ? estimate_of(profile, row, estimate_first_type(profile)).value
+			       : 0;
+	return out_weight->value != 0 || *out_divisor != 0;
+}
+
+struct estimate callgraph_total(const struct profile *profile, enum sample_type type)
+{
+	struct estimate total = {0}, weight;
+	double divisor;
+
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (weigh_row(profile, &profile->row[i], type, &weight, &divisor))
+			estimate_add(&total, &weight);
+	}
+	return total;
+}
+
 static int count_rows(struct builder *builder, enum sample_type type)
 {
 	const struct profile *profile = builder->profile;
-	const enum sample_type first = estimate_first_type(profile);
+	struct estimate weight;
 
 	for (size_t i = 0; i < profile->row_count; i++) {
-		const struct estimate weight = estimate_of(profile, &profile->row[i], type);
-		if (profile->meta.is_mean)
-			builder->divisor = estimate_of(profile, &profile->row[i], first).value;
-		if (weight.value == 0 && builder->divisor == 0)
+		if (!weigh_row(profile, &profile->row[i], type, &weight, &builder->divisor))
 			continue;
 		builder->round++;
 		estimate_add(&builder->graph.total, &weight);

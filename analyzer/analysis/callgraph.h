@@ -69,6 +69,8 @@ int callgraph_build(const struct profile *profile, enum sample_type type, const 
  */
 int callgraph_rebuild(const struct profile *profile, enum sample_type type,
 		      const struct user_frames *fold, const bool *keep, struct callgraph *graph);
+/* The total that a graph of the profile has, without the graph. */
+struct estimate callgraph_total(const struct profile *profile, enum sample_type type);
 void callgraph_close(struct callgraph *graph);
 /*
  * True if the node has a weight that rounds to a whole byte or object. In a comparison many weights

@@ -83,7 +83,7 @@ void calltree_paths_close(struct calltree_paths *paths)
 	*paths = (struct calltree_paths){0};
 }
 
-int calltree_paths_use(struct calltree_paths *paths, struct functions *functions)
+int calltree_paths_use(struct calltree_paths *paths, const struct functions *functions)
 {
 	uint32_t *function_of = malloc((functions->count + 1) * sizeof(*function_of));
 

@@ -13,9 +13,9 @@
 
 struct calltree_paths {
 	const struct calltree *tree;
-	struct table by_call;     /* of nodes, by parent and function */
-	struct table by_name;     /* of functions of the tree */
-	struct functions *others; /* of the profile whose stacks are sought */
+	struct table by_call;           /* of nodes, by parent and function */
+	struct table by_name;           /* of functions of the tree */
+	const struct functions *others; /* of the profile whose stacks are sought */
 	uint32_t *function_of; /* by function of that profile: the tree's; CALLTREE_ROOT = none */
 };
 
@@ -23,7 +23,7 @@ struct calltree_paths {
 int calltree_paths_open(const struct calltree *tree, struct calltree_paths *out_paths);
 void calltree_paths_close(struct calltree_paths *paths);
 /* From now on stacks are of this profile. Keeps the pointer to its functions. 0 or -ENOMEM. */
-int calltree_paths_use(struct calltree_paths *paths, struct functions *functions);
+int calltree_paths_use(struct calltree_paths *paths, const struct functions *functions);
 /* The node's child of this function of the tree; 0, the root's index, if it has none. */
 uint32_t calltree_paths_child(const struct calltree_paths *paths, uint32_t parent,
 			      uint32_t function);

@@ -170,18 +170,19 @@ static int find_blocks(struct summing *summing)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* The index of the frame that contains the first counted call: the frames from it on count. */
+/* The frame that has the first call that functions_unfold() keeps: the frames from it on count. */
 static uint32_t leaf_frame(const struct functions *functions, const struct profile_stack *stack)
 {
-	size_t count;
-	const uint32_t *calls = functions_unfold(functions, stack, &count);
-	uint32_t leaf = 0;
+	for (uint32_t leaf = 0; leaf < stack->frame_count; leaf++) {
+		const uint32_t frame = stack->frame[leaf];
 
-	while (count && leaf < stack->frame_count &&
-	       (calls[0] < functions->first[stack->frame[leaf]] ||
-		calls[0] >= functions->first[stack->frame[leaf] + 1]))
-		leaf++;
-	return leaf;
+		for (uint32_t call = functions->first[frame]; call < functions->first[frame + 1];
+		     call++) {
+			if (!functions->call[call].is_allocator)
+				return leaf;
+		}
+	}
+	return stack->frame_count ? stack->frame_count - 1 : 0;
 }
 
 static void sum_stack(struct summing *summing, const struct profile_stack *stack, uint32_t round,

@@ -30,21 +30,6 @@ static bool is_inuse(enum sample_type type)
 	return type == INUSE_OBJECTS || type == INUSE_SPACE;
 }
 
-void estimate_add(struct estimate *to, const struct estimate *from)
-{
-	to->value += from->value;
-	to->base += from->base;
-	to->variance += from->variance;
-	to->samples += from->samples;
-	to->unit = fmax(to->unit, from->unit);
-	to->passed += from->passed;
-	to->slack += from->slack;
-	to->live += from->live;
-	to->age_ns += from->age_ns;
-	to->freed += from->freed;
-	to->lifetime_ns += from->lifetime_ns;
-}
-
 /* size: mean size in bytes of the objects, of which `count` were sampled. */
 static struct estimate estimate_sized(uint64_t count, double size, uint64_t interval,
 				      enum sample_type type)

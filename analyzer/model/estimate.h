@@ -36,7 +36,20 @@ struct estimate {
 	double live, age_ns;       /* blocks in use, and the sum of their ages */
 	double freed, lifetime_ns; /* blocks that were freed, and the sum of their lifetimes */
 };
-void estimate_add(struct estimate *to, const struct estimate *from);
+static inline void estimate_add(struct estimate *to, const struct estimate *from)
+{
+	to->value += from->value;
+	to->base += from->base;
+	to->variance += from->variance;
+	to->samples += from->samples;
+	to->unit = from->unit > to->unit ? from->unit : to->unit;
+	to->passed += from->passed;
+	to->slack += from->slack;
+	to->live += from->live;
+	to->age_ns += from->age_ns;
+	to->freed += from->freed;
+	to->lifetime_ns += from->lifetime_ns;
+}
 /*
  * The contribution of `count` sampled objects with `bytes` bytes in all, at mean interval R
  * (`interval`).

@@ -348,5 +348,5 @@ int html_figures_write_snapshots(struct html_nodes *nodes, const struct profile_
 		free(sums.value);
 	}
 	fputs("],\n", out);
-	return calltree_paths_use(&nodes->paths, &nodes->functions) ? -ENOMEM : err;
+	return calltree_paths_use(&nodes->paths, &nodes->tree->functions) ? -ENOMEM : err;
 }

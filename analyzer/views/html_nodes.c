@@ -39,7 +39,7 @@ static void find_kept(const struct html_nodes *nodes, const struct user_frames *
 {
 	size_t count, kept;
 	const uint32_t *call =
-		functions_unfold(&nodes->functions, &nodes->profile->stack[stack], &count);
+		functions_unfold(&nodes->tree->functions, &nodes->profile->stack[stack], &count);
 	const uint32_t *user = user_frames_unfold(frames, stack, &kept);
 	size_t outer = 0;
 
@@ -157,7 +157,7 @@ int html_nodes_cut(struct html_nodes *nodes, struct calltree *tree, size_t limit
 	if (!err)
 		err = calltree_paths_open(tree, &nodes->paths);
 	if (!err)
-		err = calltree_paths_use(&nodes->paths, &nodes->functions);
+		err = calltree_paths_use(&nodes->paths, &tree->functions);
 	if (!err) {
 		find_images(&nodes->paths, node, count);
 		err = move_to_images(nodes, node, count);
@@ -180,9 +180,7 @@ int html_nodes_open(const struct profile *profile, const struct calltree *tree,
 	*out_nodes = (struct html_nodes){.profile = profile, .tree = tree};
 	err = calltree_paths_open(tree, &out_nodes->paths);
 	if (!err)
-		err = functions_open(profile, &out_nodes->functions);
-	if (!err)
-		err = calltree_paths_use(&out_nodes->paths, &out_nodes->functions);
+		err = calltree_paths_use(&out_nodes->paths, &tree->functions);
 	if (!err)
 		err = allocate(out_nodes);
 	if (!err && folds)
@@ -198,7 +196,6 @@ int html_nodes_open(const struct profile *profile, const struct calltree *tree,
 void html_nodes_close(struct html_nodes *nodes)
 {
 	calltree_paths_close(&nodes->paths);
-	functions_close(&nodes->functions);
 	free(nodes->leaf);
 	free(nodes->line);
 	free(nodes->is_kept);

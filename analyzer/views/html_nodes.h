@@ -13,10 +13,9 @@ struct html_nodes {
 	const struct profile *profile;
 	const struct calltree *tree;
 	struct calltree_paths paths;
-	struct functions functions; /* of the profile */
-	uint32_t *leaf;             /* by stack: the node at which it ends */
-	uint32_t *line;             /* by node: of its call on the heaviest stack; 0 = unknown */
-	bool *is_kept;              /* by node: a person would look at it on some stack */
+	uint32_t *leaf; /* by stack: the node at which it ends */
+	uint32_t *line; /* by node: of its call on the heaviest stack; 0 = unknown */
+	bool *is_kept;  /* by node: a person would look at it on some stack */
 };
 
 /* 0 or -ENOMEM. The caller closes it in either case. */

@@ -30,7 +30,8 @@
 struct disassembly {
 	const struct profile *profile;
 	const struct render_options *options;
-	struct callgraph graph;
+	struct functions functions;
+	struct estimate total;
 	struct code_sums sums;
 	struct code_machine machine;
 	struct source_text text; /* of the file of the last line */
@@ -229,8 +230,8 @@ static int print_block(struct disassembly *disassembly, const struct code_block 
 		snprintf(place, sizeof(place), "%.*s", (int)PLACE_MAX,
 			 module && module->path ? module->path : "no file");
 	printable(place);
-	annotated_head(name ? name : disassembly->graph.functions.name[site->function], place,
-		       &block->flat, &block->cum, &disassembly->graph.total, disassembly->options,
+	annotated_head(name ? name : disassembly->functions.name[site->function], place,
+		       &block->flat, &block->cum, &disassembly->total, disassembly->options,
 		       disassembly->out);
 	free(name);
 	if (block->symbol)
@@ -271,8 +272,8 @@ static int print_blocks(struct disassembly *disassembly)
 	}
 	if (!err) {
 		qsort(order, count, sizeof(*order), compare_blocks);
-		render_header(disassembly->profile, disassembly->options->type,
-			      &disassembly->graph.total, disassembly->out);
+		render_header(disassembly->profile, disassembly->options->type, &disassembly->total,
+			      disassembly->out);
 	}
 	if (!err && count == 0)
 		fprintf(disassembly->out,
@@ -287,18 +288,20 @@ static int print_blocks(struct disassembly *disassembly)
 
 int render_disasm(const struct profile *profile, const struct render_options *options, FILE *out)
 {
-	struct disassembly disassembly = {.profile = profile, .options = options, .out = out};
+	struct disassembly disassembly = {.profile = profile,
+					  .options = options,
+					  .total = callgraph_total(profile, options->type),
+					  .out = out};
 	bool *wanted = NULL;
-	int err = callgraph_build(profile, options->type, NULL, &disassembly.graph);
+	int err = functions_open(profile, &disassembly.functions);
 
 	if (err)
 		return render_result(err, out);
-	err = annotated_wanted("disasm", options->argument, &disassembly.graph.functions, &wanted);
+	err = annotated_wanted("disasm", options->argument, &disassembly.functions, &wanted);
 	const struct code_wish wish = {
 		.function = wanted, .binary = options->binary, .type = options->type};
 	if (!err)
-		err = code_sums_open(profile, &disassembly.graph.functions, &wish,
-				     &disassembly.sums);
+		err = code_sums_open(profile, &disassembly.functions, &wish, &disassembly.sums);
 	if (!err)
 		err = print_blocks(&disassembly);
 	code_sums_close(&disassembly.sums);
@@ -306,7 +309,7 @@ int render_disasm(const struct profile *profile, const struct render_options *op
 	source_text_close(&disassembly.text);
 	free(disassembly.file);
 	free(disassembly.name);
-	callgraph_close(&disassembly.graph);
+	functions_close(&disassembly.functions);
 	free(wanted);
 	return err && err != -ENOMEM ? err : render_result(err, out);
 }
