@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame_pool.h"
 #include "frame_table.h"
 #include "hi_units.h"
 #include "table.h"
@@ -21,6 +22,7 @@
 struct profile_index {
 	struct frame_table frames;
 	struct table named_frames, stacks, rows;
+	struct frame_pool pool; /* of stacks */
 	size_t module_capacity, frame_capacity, stack_capacity, row_capacity;
 };
 
@@ -103,8 +105,6 @@ void profile_close(struct profile *profile)
 	}
 	for (size_t i = 0; i < profile->frame_count; i++)
 		frame_close(&profile->frame[i]);
-	for (size_t i = 0; i < profile->stack_count; i++)
-		free((void *)profile->stack[i].frame);
 	free(profile->module);
 	free(profile->frame);
 	free(profile->stack);
@@ -116,6 +116,7 @@ void profile_close(struct profile *profile)
 		table_close(&profile->index->named_frames);
 		table_close(&profile->index->stacks);
 		table_close(&profile->index->rows);
+		frame_pool_close(&profile->index->pool);
 	}
 	free(profile->index);
 	*profile = (struct profile){0};
@@ -238,10 +239,7 @@ int profile_frame_named(struct profile *profile, const struct profile_line *line
 	return 0;
 }
 
-/*
- * A stack of no frames is kept too, with an array of one unused element, so that frame is never
- * NULL.
- */
+/* A stack of no frames is kept too; its frame is not NULL either. */
 static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t frame_count,
 		     uint16_t end)
 {
@@ -250,7 +248,7 @@ static int stack_add(struct profile *profile, const uint32_t *frame, uint32_t fr
 	if (array_reserve(&profile->stack, &profile->index->stack_capacity, profile->stack_count,
 			  sizeof(*profile->stack)))
 		return -ENOMEM;
-	copy = calloc(frame_count ? frame_count : 1, sizeof(*copy));
+	copy = frame_pool_take(&profile->index->pool, frame_count);
 	if (!copy)
 		return -ENOMEM;
 	if (frame_count)
