@@ -298,9 +298,12 @@ static size_t first_to_look_at(const struct user_frames *frames, size_t end)
 	return 0;
 }
 
-/* Unfolds a stack. The calls to look at are from *out_first up to the one before *out_end. */
-static void unfold(const struct user_frames *frames, uint32_t stack, size_t *out_first,
-		   size_t *out_end)
+/*
+ * Unfolds a stack. The calls to look at are from *out_first up to the one before *out_end. Returns
+ * how many there are in all.
+ */
+static size_t unfold(const struct user_frames *frames, uint32_t stack, size_t *out_first,
+		     size_t *out_end)
 {
 	const size_t count = unfold_whole(frames, &frames->profile->stack[stack]);
 	size_t end = count;
@@ -309,6 +312,7 @@ static void unfold(const struct user_frames *frames, uint32_t stack, size_t *out
 		end--;
 	*out_first = first_to_look_at(frames, end);
 	*out_end = end ? end : count > 0;
+	return count;
 }
 
 const uint32_t *user_frames_unfold(const struct user_frames *frames, uint32_t stack,
@@ -323,10 +327,9 @@ const uint32_t *user_frames_unfold(const struct user_frames *frames, uint32_t st
 
 void user_frames_note_folded(const struct user_frames *frames, uint32_t stack, bool *is_folded)
 {
-	const size_t count = unfold_whole(frames, &frames->profile->stack[stack]);
 	size_t first, end;
+	const size_t count = unfold(frames, stack, &first, &end);
 
-	unfold(frames, stack, &first, &end);
 	for (size_t i = 0; i < count; i++) {
 		if (i < first || i >= end)
 			is_folded[frames->functions.call[frames->unfolded[i]].function] = true;

@@ -169,13 +169,13 @@ static int add_row(struct heap_reader *reader, const struct profile_row *counts,
 	if (profile_stack_of(profile, frame, frame_count, 0, &key.stack) ||
 	    profile_row_at(profile, &key, &index))
 		return -ENOMEM;
+	row = &profile->row[index];
 	/* before the row gets the samples of the history */
 	if (counts->key.interval && reader->history.shift)
-		row_history_add(profile, &profile->row[index], &reader->history);
-	err = read_add(profile, &key, counts, &index);
+		row_history_add(profile, row, &reader->history);
+	err = read_add_counts(row, counts);
 	if (err)
 		return err == -ERANGE ? heap_bad(reader, "counts that are too large") : err;
-	row = &profile->row[index];
 	row->block_bytes = reader->block_bytes;
 	row->inuse_slack += counts->inuse_slack;
 	row->alloc_slack += counts->alloc_slack;

@@ -50,14 +50,8 @@ static bool runs_over(uint64_t sum, uint64_t more)
 	return more > INT64_MAX || sum > INT64_MAX - more;
 }
 
-int read_add(struct profile *profile, const struct profile_row_key *key,
-	     const struct profile_row *counts, uint32_t *out_row)
+int read_add_counts(struct profile_row *row, const struct profile_row *counts)
 {
-	struct profile_row *row;
-
-	if (profile_row_at(profile, key, out_row))
-		return -ENOMEM;
-	row = &profile->row[*out_row];
 	if (runs_over(row->alloc_count, counts->alloc_count) ||
 	    runs_over(row->alloc_bytes, counts->alloc_bytes) ||
 	    runs_over(row->inuse_count, counts->inuse_count) ||
@@ -68,6 +62,14 @@ int read_add(struct profile *profile, const struct profile_row_key *key,
 	row->inuse_count += counts->inuse_count;
 	row->inuse_bytes += counts->inuse_bytes;
 	return 0;
+}
+
+int read_add(struct profile *profile, const struct profile_row_key *key,
+	     const struct profile_row *counts, uint32_t *out_row)
+{
+	return profile_row_at(profile, key, out_row)
+		       ? -ENOMEM
+		       : read_add_counts(&profile->row[*out_row], counts);
 }
 
 int read_add_part(struct profile *profile, uint32_t row, uint32_t thread,

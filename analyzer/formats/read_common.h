@@ -26,9 +26,11 @@ int read_bad(const struct input *input, struct profile *profile, const char *wha
 void read_check_end(const struct input *input, struct profile *profile, bool ended);
 
 /*
- * Adds the first four counts of `counts` to the row of this key. 0, -ENOMEM, or -ERANGE if a sum
- * would overflow; then no count has changed.
+ * Adds the first four counts of `counts` to a row. 0, or -ERANGE if a sum would overflow; then no
+ * count has changed.
  */
+int read_add_counts(struct profile_row *row, const struct profile_row *counts);
+/* The same for the row of this key, which is added if it is new. Also -ENOMEM. */
 int read_add(struct profile *profile, const struct profile_row_key *key,
 	     const struct profile_row *counts, uint32_t *out_row);
 /*

@@ -27,31 +27,6 @@ uint64_t hash_bytes(const void *bytes, size_t size)
 	return hash;
 }
 
-struct table_cursor table_seek(const struct table *table, uint64_t hash)
-{
-	uint32_t short_hash = (uint32_t)(hash >> 32);
-
-	return (struct table_cursor){.hash = short_hash,
-				     .at = table->size ? short_hash & (table->size - 1) : 0};
-}
-
-bool table_next(const struct table *table, struct table_cursor *cursor, uint32_t *out_index)
-{
-	if (!table->size)
-		return false;
-	for (;;) {
-		const struct table_slot *slot = &table->slot[cursor->at];
-
-		if (!slot->index_plus_1)
-			return false;
-		cursor->at = (cursor->at + 1) & (table->size - 1);
-		if (slot->hash == cursor->hash) {
-			*out_index = slot->index_plus_1 - 1;
-			return true;
-		}
-	}
-}
-
 static void table_put(struct table_slot *slots, size_t size, struct table_slot entry)
 {
 	size_t at = entry.hash & (size - 1);

@@ -34,8 +34,31 @@ struct table_cursor {
 	size_t at;
 };
 
-struct table_cursor table_seek(const struct table *table, uint64_t hash);
-bool table_next(const struct table *table, struct table_cursor *cursor, uint32_t *out_index);
+static inline struct table_cursor table_seek(const struct table *table, uint64_t hash)
+{
+	uint32_t short_hash = (uint32_t)(hash >> 32);
+
+	return (struct table_cursor){.hash = short_hash,
+				     .at = table->size ? short_hash & (table->size - 1) : 0};
+}
+
+static inline bool table_next(const struct table *table, struct table_cursor *cursor,
+			      uint32_t *out_index)
+{
+	if (!table->size)
+		return false;
+	for (;;) {
+		const struct table_slot *slot = &table->slot[cursor->at];
+
+		if (!slot->index_plus_1)
+			return false;
+		cursor->at = (cursor->at + 1) & (table->size - 1);
+		if (slot->hash == cursor->hash) {
+			*out_index = slot->index_plus_1 - 1;
+			return true;
+		}
+	}
+}
 /* Adds an entry that the caller did not find before. 0 or -ENOMEM. */
 int table_add(struct table *table, uint64_t hash, uint32_t index);
 void table_close(struct table *table);
