@@ -153,11 +153,11 @@ static void add_figures(struct calltree_source *source)
 						.pruned_node[source->pruned_tree.leaf
 								     [profile->row[i].key.stack]]
 						.image];
-		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const struct estimate estimate =
-				estimate_of(profile, &profile->row[i], (enum sample_type)type);
-			estimate_add(&node->self[type], &estimate);
-		}
+		struct estimate estimate[SAMPLE_TYPE_COUNT];
+
+		estimates_of(profile, &profile->row[i], estimate);
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+			estimate_add(&node->self[type], &estimate[type]);
 	}
 	for (size_t i = source->chosen_count; i-- > 0;) {
 		struct calltree_node *node = &source->chosen[i];

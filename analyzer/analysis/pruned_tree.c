@@ -87,10 +87,11 @@ static int weigh(struct grower *grower, const struct profile *profile)
 	if (!grower->weight)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->row_count; i++) {
+		struct estimate estimate[SAMPLE_TYPE_COUNT];
+
+		estimates_of(profile, &profile->row[i], estimate);
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const double weight =
-				fabs(estimate_of(profile, &profile->row[i], (enum sample_type)type)
-					     .value);
+			const double weight = fabs(estimate[type].value);
 
 			grower->weight[grower->sums.group_of[profile->row[i].key.stack]][type] +=
 				weight;
@@ -301,7 +302,7 @@ int pruned_tree_open(const struct profile *profile, const struct pruned_tree_opt
 {
 	struct grower grower = {.by = options->by};
 	struct pruned_tree pruned_tree = {0};
-	int err = stack_sums_open(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &grower.sums);
+	int err = stack_sums_open_empty(profile, STEPS_BY_FUNCTION, STEPS_ROOT_FIRST, &grower.sums);
 
 	if (err)
 		return err;

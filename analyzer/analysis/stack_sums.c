@@ -136,7 +136,7 @@ static int sort_stacks(struct sorter *sorter, size_t count)
 	return err;
 }
 
-/* ---- adding up ------------------------------------------------------------------------------- */
+/* ---- grouping, and adding up ----------------------------------------------------------------- */
 
 static bool is_same(const struct sorter *sorter, uint32_t left, uint32_t right)
 {
@@ -165,18 +165,15 @@ static void add_rows(const struct profile *profile, const uint32_t *group_of,
 {
 	for (size_t i = 0; i < profile->row_count; i++) {
 		struct stack_sum *sum = &sums[group_of[profile->row[i].key.stack]];
+		struct estimate estimate[SAMPLE_TYPE_COUNT];
 
+		estimates_of(profile, &profile->row[i], estimate);
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const struct estimate estimate =
-				estimate_of(profile, &profile->row[i], (enum sample_type)type);
-
-			sum->value[type] += estimate.value;
-			sum->base[type] += estimate.base;
-			if (type == INUSE_SPACE) {
-				sum->slack += estimate.slack;
-				sum->lived_ns += estimate.age_ns + estimate.lifetime_ns;
-			}
+			sum->value[type] += estimate[type].value;
+			sum->base[type] += estimate[type].base;
 		}
+		sum->slack += estimate[INUSE_SPACE].slack;
+		sum->lived_ns += estimate[INUSE_SPACE].age_ns + estimate[INUSE_SPACE].lifetime_ns;
 	}
 }
 
@@ -194,12 +191,11 @@ static int make_sums(const struct profile *profile, const struct sorter *sorter,
 		sum->step = sorter->step + sorter->start[i];
 		sum->count = sorter->start[i + 1] - sorter->start[i];
 	}
-	add_rows(profile, sums->group_of, sums->sum);
 	return 0;
 }
 
-static int sort_and_add(const struct profile *profile, enum stack_steps by, enum stack_order order,
-			struct stack_sums *sums)
+static int sort_and_group(const struct profile *profile, enum stack_steps by,
+			  enum stack_order order, struct stack_sums *sums)
 {
 	struct sorter sorter = {
 		.step = sums->steps,
@@ -231,8 +227,8 @@ static void find_files(const struct profile *profile, struct stack_sums *sums)
 	}
 }
 
-int stack_sums_open(const struct profile *profile, enum stack_steps by, enum stack_order order,
-		    struct stack_sums *out_sums)
+int stack_sums_open_empty(const struct profile *profile, enum stack_steps by,
+			  enum stack_order order, struct stack_sums *out_sums)
 {
 	struct stack_sums sums = {0};
 	int err;
@@ -244,7 +240,7 @@ int stack_sums_open(const struct profile *profile, enum stack_steps by, enum sta
 	sums.group_of = malloc((profile->stack_count + 1) * sizeof(*sums.group_of));
 	err = sums.steps && sums.file && sums.group_of ? 0 : -ENOMEM;
 	if (!err)
-		err = sort_and_add(profile, by, order, &sums);
+		err = sort_and_group(profile, by, order, &sums);
 	if (err) {
 		stack_sums_close(&sums);
 		return err;
@@ -252,6 +248,16 @@ int stack_sums_open(const struct profile *profile, enum stack_steps by, enum sta
 	find_files(profile, &sums);
 	*out_sums = sums;
 	return 0;
+}
+
+int stack_sums_open(const struct profile *profile, enum stack_steps by, enum stack_order order,
+		    struct stack_sums *out_sums)
+{
+	const int err = stack_sums_open_empty(profile, by, order, out_sums);
+
+	if (!err)
+		add_rows(profile, out_sums->group_of, out_sums->sum);
+	return err;
 }
 
 void stack_sums_close(struct stack_sums *sums)

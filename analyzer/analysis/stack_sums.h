@@ -41,6 +41,9 @@ struct stack_sums {
 /* Returns 0 or -ENOMEM. The profile must outlive the result. */
 int stack_sums_open(const struct profile *profile, enum stack_steps by, enum stack_order order,
 		    struct stack_sums *out_sums);
+/* The same without the figures, for a caller that has its own. */
+int stack_sums_open_empty(const struct profile *profile, enum stack_steps by,
+			  enum stack_order order, struct stack_sums *out_sums);
 void stack_sums_close(struct stack_sums *sums);
 
 #endif

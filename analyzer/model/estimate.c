@@ -30,50 +30,56 @@ static bool is_inuse(enum sample_type type)
 	return type == INUSE_OBJECTS || type == INUSE_SPACE;
 }
 
-/* size: mean size in bytes of the objects, of which `count` were sampled. */
-static struct estimate estimate_sized(uint64_t count, double size, uint64_t interval,
-				      enum sample_type type)
-{
-	const double each = is_space(type) ? size : 1;
-	const double rate = (double)interval;
-	double probability, weight;
+/* Objects of one mean size, in bytes, and with which probability one of them is in the sample. */
+struct chance {
+	double size, probability;
+	bool is_sampled; /* false: each was counted */
+};
 
-	/*
-	 * No point falls into a block of 0 bytes. A file that reports such blocks has counted them,
-	 * not sampled them.
-	 */
-	if (interval <= HI_INTERVAL_EXACT || size <= 0)
+/*
+ * No point falls into a block of 0 bytes. A file that reports such blocks has counted them, not
+ * sampled them.
+ */
+static struct chance chance_of(uint64_t count, uint64_t bytes, uint64_t interval)
+{
+	struct chance chance = {.size = count ? (double)bytes / (double)count : 0,
+				.probability = 1};
+
+	chance.is_sampled = interval > HI_INTERVAL_EXACT && chance.size > 0;
+	if (chance.is_sampled)
+		chance.probability = -expm1(-chance.size / (double)interval);
+	return chance;
+}
+
+/* `count` of the objects were sampled. */
+static struct estimate estimate_sampled(uint64_t count, const struct chance *chance,
+					uint64_t interval, enum sample_type type)
+{
+	const double each = is_space(type) ? chance->size : 1, weight = each / chance->probability;
+
+	if (!chance->is_sampled)
 		return (struct estimate){.value = (double)count * each, .samples = (double)count};
-	probability = -expm1(-size / rate);
-	weight = each / probability;
 	return (struct estimate){
 		.value = (double)count * weight,
-		.variance = (double)count * weight * weight * (1 - probability),
+		.variance = (double)count * weight * weight * (1 - chance->probability),
 		.samples = (double)count,
-		.unit = each * rate / size,
+		.unit = each * (double)interval / chance->size,
 	};
 }
 
 struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval,
 			     enum sample_type type)
 {
-	return estimate_sized(count, count ? (double)bytes / (double)count : 0, interval, type);
+	const struct chance chance = chance_of(count, bytes, interval);
+
+	return estimate_sampled(count, &chance, interval, type);
 }
 
-/* How many objects each sample stands for. */
-static double weight_of(const struct profile_row *row)
-{
-	const double size = (double)row->alloc_bytes / (double)row->alloc_count;
-
-	return row->key.interval <= HI_INTERVAL_EXACT || size <= 0
-		       ? 1
-		       : -1 / expm1(-size / (double)row->key.interval);
-}
-
-static void add_details(const struct profile *profile, const struct profile_row *row,
+/* weight: how many objects each sample of the row stands for. */
+static void add_details(const struct profile *profile, const struct profile_row *row, double weight,
 			enum sample_type type, struct estimate *estimate)
 {
-	const double weight = weight_of(row), end_ns = (double)profile->meta.duration_ns;
+	const double end_ns = (double)profile->meta.duration_ns;
 
 	estimate->slack = weight * (double)(is_inuse(type) ? row->inuse_slack : row->alloc_slack);
 	estimate->live = weight * (double)row->inuse_count;
@@ -125,24 +131,19 @@ static void widen_by_changes(const struct profile_meta *meta, double size, enum 
 		widen_to(meta->change[i].interval, size, type, estimate);
 }
 
-struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
-			    enum sample_type type)
+/* alloc: of all that the row allocated. */
+static struct estimate estimate_by(const struct profile *profile, const struct profile_row *row,
+				   const struct chance *alloc, const struct chance *inuse,
+				   enum sample_type type)
 {
-	const uint64_t count = is_inuse(type) ? row->inuse_count : row->alloc_count;
-	const uint64_t bytes = is_inuse(type) ? row->inuse_bytes : row->alloc_bytes;
-	struct estimate estimate;
+	struct estimate estimate =
+		is_inuse(type) ? estimate_sampled(row->inuse_count, inuse, row->key.interval, type)
+			       : estimate_sampled(row->alloc_count, alloc, row->key.interval, type);
 
-	if (count || !row->alloc_count)
-		estimate = estimate_row(count, bytes, row->key.interval, type);
-	else /* No sample is live. The mean size of all says how much may be live unsampled. */
-		estimate = estimate_sized(0, (double)row->alloc_bytes / (double)row->alloc_count,
-					  row->key.interval, type);
 	if (row->alloc_count) {
-		const double size = (double)row->alloc_bytes / (double)row->alloc_count;
-
-		widen_by_changes(&profile->meta, size, type, &estimate);
-		widen_to(row->grain, size, type, &estimate); /* likewise, by thinning */
-		add_details(profile, row, type, &estimate);
+		widen_by_changes(&profile->meta, alloc->size, type, &estimate);
+		widen_to(row->grain, alloc->size, type, &estimate); /* likewise, by thinning */
+		add_details(profile, row, 1 / alloc->probability, type, &estimate);
 	}
 	if (row->key.side == PROFILE_NEW && profile->meta.new_scale[type] != 0)
 		scale_by(&estimate, profile->meta.new_scale[type]);
@@ -151,6 +152,40 @@ struct estimate estimate_of(const struct profile *profile, const struct profile_
 	if (caveats_withdraw(&profile->meta, is_inuse(type)))
 		estimate.variance = estimate.unit = 0;
 	return estimate;
+}
+
+/*
+ * Of what is in use. If no sample is live, the mean size of all says how much may be live
+ * unsampled. Mostly the mean size is the same, as rows are by size class.
+ */
+static struct chance inuse_chance(const struct profile_row *row, const struct chance *alloc)
+{
+	if (row->alloc_count && (!row->inuse_count || (row->inuse_count == row->alloc_count &&
+						       row->inuse_bytes == row->alloc_bytes)))
+		return *alloc;
+	return chance_of(row->inuse_count, row->inuse_bytes, row->key.interval);
+}
+
+struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
+			    enum sample_type type)
+{
+	const struct chance alloc =
+		chance_of(row->alloc_count, row->alloc_bytes, row->key.interval);
+	const struct chance inuse = is_inuse(type) ? inuse_chance(row, &alloc) : alloc;
+
+	return estimate_by(profile, row, &alloc, &inuse, type);
+}
+
+void estimates_of(const struct profile *profile, const struct profile_row *row,
+		  struct estimate out_estimate[SAMPLE_TYPE_COUNT])
+{
+	const struct chance alloc =
+		chance_of(row->alloc_count, row->alloc_bytes, row->key.interval);
+	const struct chance inuse = inuse_chance(row, &alloc);
+
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		out_estimate[type] =
+			estimate_by(profile, row, &alloc, &inuse, (enum sample_type)type);
 }
 
 enum sample_type estimate_first_type(const struct profile *profile)

@@ -366,4 +366,41 @@ UNIT_TEST(ends_are_where_the_distribution_says)
 	}
 }
 
+UNIT_TEST(all_types_at_once_are_the_same_as_one_by_one)
+{
+	static const struct profile_row rows[] = {
+		{.key.interval = INTERVAL},
+		{.key.interval = INTERVAL, .alloc_count = 3, .alloc_bytes = 3000},
+		{.key.interval = INTERVAL,
+		 .alloc_count = 3,
+		 .alloc_bytes = 3000,
+		 .inuse_count = 3,
+		 .inuse_bytes = 3000,
+		 .grain = 2 * INTERVAL},
+		{.key.interval = INTERVAL,
+		 .alloc_count = 3,
+		 .alloc_bytes = 3000,
+		 .inuse_count = 2,
+		 .inuse_bytes = 2500,
+		 .inuse_slack = 7},
+		{.key = {.interval = INTERVAL, .side = PROFILE_BASE},
+		 .inuse_count = 2,
+		 .inuse_bytes = 2500},
+		{.key.interval = 1, .alloc_count = 3, .inuse_count = 1},
+	};
+	const struct profile profile = {.meta.interval = INTERVAL};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct estimate all[SAMPLE_TYPE_COUNT];
+
+		estimates_of(&profile, &rows[i], all);
+		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+			const struct estimate one =
+				estimate_of(&profile, &rows[i], (enum sample_type)type);
+
+			CHECK(memcmp(&all[type], &one, sizeof(one)) == 0);
+		}
+	}
+}
+
 UNIT_MAIN()
