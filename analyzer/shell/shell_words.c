@@ -39,6 +39,18 @@ static bool take_word(const char **at, char **to)
 	return !quote;
 }
 
+/* What other shells would append to or pipe: here it would be a file or a pattern of that name. */
+static bool is_of_other_shells(const char *line, const char **out_complaint)
+{
+	if (strncmp(line, ">>", 2) == 0)
+		*out_complaint = ">> is not known here: > FILE writes a file anew";
+	else if (*line == '|' && (!line[1] || is_space(line[1])))
+		*out_complaint = "there are no pipes here: top10 shows 10 rows, > FILE writes a file";
+	else
+		return false;
+	return true;
+}
+
 static int split(const char *line, struct shell_words *words, const char **out_complaint)
 {
 	char *to = words->storage;
@@ -46,6 +58,8 @@ static int split(const char *line, struct shell_words *words, const char **out_c
 
 	for (;;) {
 		line += strspn(line, " \t");
+		if (!is_output && is_of_other_shells(line, out_complaint))
+			return -EINVAL;
 		if (*line == '>' && !is_output && !words->output) {
 			is_output = true;
 			line++;

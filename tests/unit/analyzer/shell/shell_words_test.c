@@ -50,6 +50,7 @@ UNIT_TEST(words)
 	check_split("top 10  a.*b\t-c ", "top|10|a.*b|-c|");
 	check_split("list 'operator new' \"x y\"z ''", "list|operator new|x yz||");
 	check_split("list operator\\ new\\[\\] a\\'b c\\", "list|operator new\\[\\]|a'b|c\\|");
+	check_split("list |b 'x |' '|'", "list||b|x ||||");
 	check_split("list 'a\\ b'", "list|a\\ b|");
 }
 
@@ -70,6 +71,9 @@ UNIT_TEST(wrong_lines)
 	check_wrong("list \"a");
 	check_wrong("svg >");
 	check_wrong("svg > ");
+	check_wrong("top >> a.txt");
+	check_wrong("top >>a.txt");
+	check_wrong("top | head");
 	for (size_t i = 0; i <= SHELL_WORDS_MAX; i++)
 		strcat(many, "a ");
 	check_wrong(many);
