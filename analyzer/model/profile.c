@@ -371,6 +371,24 @@ void profile_intervals(const struct profile *profile, uint64_t *out_finest, uint
 	*out_coarsest = coarsest ? coarsest : profile->meta.interval;
 }
 
+void profile_rates(const struct profile *profile, uint64_t *out_finest, uint64_t *out_coarsest)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const size_t count = meta->change_count < PROFILE_CHANGES_MAX ? (size_t)meta->change_count
+								      : PROFILE_CHANGES_MAX;
+
+	profile_intervals(profile, out_finest, out_coarsest);
+	if (profile->row_count || !count)
+		return;
+	*out_finest = *out_coarsest = meta->change[0].interval;
+	for (size_t i = 1; i < count; i++) {
+		const uint64_t interval = meta->change[i].interval;
+
+		*out_finest = interval < *out_finest ? interval : *out_finest;
+		*out_coarsest = interval > *out_coarsest ? interval : *out_coarsest;
+	}
+}
+
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change)
 {
 	if (meta->change_count < PROFILE_CHANGES_MAX)

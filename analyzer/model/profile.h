@@ -314,6 +314,8 @@ void profile_add_moment(struct profile_meta *meta, const struct profile_moment *
  * are none.
  */
 void profile_intervals(const struct profile *profile, uint64_t *out_finest, uint64_t *out_coarsest);
+/* The same; if there are no rows, by what is known of the session's changes. */
+void profile_rates(const struct profile *profile, uint64_t *out_finest, uint64_t *out_coarsest);
 /*
  * The sampling rate to suggest if samples or frees were dropped, as a user types it: "64K". Returns
  * buffer.

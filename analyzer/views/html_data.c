@@ -56,7 +56,7 @@ static void write_meta(const struct profile *profile, FILE *out)
 	const double stacks = (double)meta->stacks_complete + (double)meta->stacks_truncated;
 	uint64_t finest, coarsest;
 
-	profile_intervals(profile, &finest, &coarsest);
+	profile_rates(profile, &finest, &coarsest);
 	html_write_printable("title", meta->comm, out);
 	html_write_printable("host", meta->host, out);
 	html_write_printable("command", meta->cmdline, out);

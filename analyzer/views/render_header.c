@@ -77,7 +77,7 @@ static void print_window(const struct profile *profile, FILE *out)
 		fprintf(out, "figures as told by the file, which does not say how sure they are\n");
 		return;
 	}
-	profile_intervals(profile, &finest, &coarsest);
+	profile_rates(profile, &finest, &coarsest);
 	if (coarsest <= HI_INTERVAL_EXACT)
 		fprintf(out, "every allocation");
 	else if (finest == coarsest)

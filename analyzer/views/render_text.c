@@ -17,25 +17,57 @@
 #include "style.h"
 
 #define HEAVIEST 10u /* rows, where all are too light */
+#define FINER 65536u /* the rate to try first where a coarser one found nothing */
 
-/* Explains an empty table: is that the answer, or a mistake? */
-static void explain_nothing(const struct profile *profile, FILE *out)
+/* What to try where nothing was sampled: no rate is finer than that of every allocation. */
+static void explain_no_sample(const struct profile *profile, FILE *out)
 {
 	char interval[HI_UNITS_TEXT_MAX];
+	const struct profile_meta *meta = &profile->meta;
+	const uint64_t last = meta->change_count && meta->change_count <= PROFILE_CHANGES_MAX
+				      ? meta->change[meta->change_count - 1].interval
+				      : meta->interval;
 
-	if (profile->row_count == 0 && caveats_too_low(caveats_bits(&profile->meta)))
+	if (last <= HI_INTERVAL_EXACT)
+		fprintf(out, "No sample was taken: the program allocated nothing in the window.\n"
+			     "Try a longer window (--duration), while the program works.\n");
+	else
+		fprintf(out,
+			"No sample was taken: the program allocated nothing in the window, or too "
+			"little for one sample per %s.\n"
+			"Try a longer window (--duration) or a finer rate (--sample %s).\n",
+			hi_format_bytes((double)last, interval, sizeof(interval)),
+			last > FINER ? "64K" : "1");
+}
+
+static bool has_stack(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		if (profile->stack[profile->row[i].key.stack].frame_count > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Explains an empty table: is that the answer, or a mistake? total: of what is counted */
+static void explain_nothing(const struct profile *profile, const struct estimate *total, FILE *out)
+{
+	if (profile->row_count == 0 && profile->meta.damage)
+		fprintf(out, "Nothing could be read before the damage.\n");
+	else if (profile->row_count == 0 && caveats_too_low(caveats_bits(&profile->meta)))
 		fprintf(out, "No sample was taken; the warning says why.\n");
 	else if (profile->row_count == 0 && profile->meta.is_scaled)
 		fprintf(out, "The file holds no allocation.\n");
 	else if (profile->row_count == 0)
-		fprintf(out,
-			"No sample was taken: the program allocated nothing in the window, or too "
-			"little for one sample per %s.\n"
-			"Try a longer window (--duration) or a finer rate (--sample 64K).\n",
-			hi_format_bytes((double)profile->meta.interval, interval,
-					sizeof(interval)));
+		explain_no_sample(profile, out);
+	else if (total->value != 0 && !has_stack(profile))
+		fprintf(out, "Nothing to show: no sample has a stack, so no function can be named. "
+			     "--sizes and --raw show what there is.\n");
 	else if (profile_is_comparison(profile))
 		fprintf(out, "Nothing to show: there is no difference.\n");
+	else if (profile->meta.is_scaled)
+		fprintf(out, "Nothing to show: the file counts nothing of this. --sample-index "
+			     "chooses what is counted.\n");
 	else
 		fprintf(out, "Nothing to show: what was sampled in the window was freed again in "
 			     "the window. --alloc-space shows where it was allocated.\n");
@@ -210,7 +242,7 @@ static int print_text(const struct profile *profile, const struct render_options
 		(options->details ? render_header : render_header_brief)(profile, options->type,
 									 &graph.total, out);
 		if (count == 0 && !profile->meta.filters)
-			explain_nothing(profile, out);
+			explain_nothing(profile, &graph.total, out);
 		else {
 			if (all_are_light)
 				fprintf(out,

@@ -255,6 +255,56 @@ UNIT_TEST(text_without_samples)
 	profile_close(&profile);
 }
 
+static void check_text(const struct profile *profile, const char *wanted)
+{
+	char *text = rendered("text", profile, &in_use, 0);
+
+	check_has(text, wanted);
+	free(text);
+}
+
+/* What is to be tried depends on what the session did. */
+UNIT_TEST(text_without_samples_says_what_may_help)
+{
+	struct profile profile = sample_open();
+
+	profile.meta.interval = 1;
+	check_text(&profile, "allocated nothing in the window.\nTry a longer window (--duration),");
+	profile_add_change(&profile.meta, &(struct profile_change){.interval = 32768});
+	profile_add_change(&profile.meta, &(struct profile_change){.interval = 64});
+	check_text(&profile, "one sample per 64B to 32kB; ");
+	check_text(&profile, "a finer rate (--sample 1).\n");
+	profile_add_change(&profile.meta, &(struct profile_change){.interval = 1});
+	check_text(&profile, "one sample per 1B to 32kB; ");
+	check_text(&profile, "allocated nothing in the window.\n");
+	profile.meta.change_count = 0;
+	profile.meta.interval = 524288;
+	check_text(&profile, "a finer rate (--sample 64K).\n");
+	profile.meta.damage = strdup("line 2");
+	check_text(&profile, "Nothing could be read before the damage.\n");
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_of_samples_without_stacks)
+{
+	struct profile profile = sample_open();
+
+	sample_frames(&profile, NULL, 0, 1, 64);
+	check_text(&profile, "no sample has a stack");
+	profile_close(&profile);
+}
+
+UNIT_TEST(text_of_a_scaled_file_without_values)
+{
+	struct profile profile = sample_open();
+
+	profile.meta.is_scaled = true;
+	sample_stack(&profile, "main", 1, 10);
+	profile.row[0].inuse_count = profile.row[0].inuse_bytes = 0;
+	check_text(&profile, "the file counts nothing of this");
+	profile_close(&profile);
+}
+
 UNIT_TEST(text_names_without_symbols)
 {
 	struct profile profile = sample_open();
