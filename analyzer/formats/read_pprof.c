@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "estimate.h"
 #include "pprof_fields.h"
@@ -20,6 +21,7 @@
 #include "read_formats.h"
 #include "read_pprof_own.h"
 #include "read_pprof_samples.h"
+#include "sample_types.h"
 
 #define MESSAGE_MAX (1u << 30)
 #define FIRST_PEEK (256u << 10)
@@ -142,6 +144,37 @@ static void find_columns(struct pprof_reader *reader)
 	}
 }
 
+/* Powers of 1024, as pprof takes them. What is called otherwise is taken for bytes, or a count. */
+static unsigned int unit_shift(const char *unit)
+{
+	static const struct {
+		const char *name[6];
+		unsigned int shift;
+	} units[] = {
+		{{"kb", "kib", "kbyte", "kilobyte", "kilobytes", "kbytes"}, 10},
+		{{"mb", "mib", "mbyte", "megabyte", "megabytes", "mbytes"}, 20},
+		{{"gb", "gib", "gbyte", "gigabyte", "gigabytes", "gbytes"}, 30},
+		{{"tb", "tib", "tbyte", "terabyte", "terabytes", "tbytes"}, 40},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		for (size_t k = 0; k < 6; k++) {
+			if (strcasecmp(unit, units[i].name[k]) == 0)
+				return units[i].shift;
+		}
+	}
+	return 0;
+}
+
+static void find_units(struct pprof_reader *reader)
+{
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		if (pprof_has(reader, (enum sample_type)type) && sample_types[type].is_bytes)
+			reader->shift[type] = unit_shift(pprof_string(
+				&reader->tables, reader->unit[reader->column[type]]));
+	}
+}
+
 /*
  * For a file whose end, with the strings, is missing: takes the types that heap profiles usually
  * have.
@@ -200,6 +233,7 @@ static int choose_columns(struct pprof_reader *reader)
 	if (lacks_types(reader))
 		read_damage(reader->profile, "cut off before the strings that say what it counts");
 	find_columns(reader);
+	find_units(reader);
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
 		has_any |= pprof_has(reader, (enum sample_type)type);
 	if (!has_any && !(lacks_types(reader) && guess_columns(reader)))

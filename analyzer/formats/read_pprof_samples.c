@@ -43,7 +43,8 @@ static int64_t value_of(const struct pprof_reader *reader, const struct pprof_sa
 	int64_t sum;
 
 	return __builtin_add_overflow(value_in(sample, reader->column[type]),
-				      value_in(sample, reader->more[type]), &sum)
+				      value_in(sample, reader->more[type]), &sum) ||
+			       __builtin_mul_overflow(sum, INT64_C(1) << reader->shift[type], &sum)
 		       ? INT64_MAX
 		       : sum;
 }

@@ -27,7 +27,8 @@ struct pprof_reader {
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
 	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */
-	uint64_t interval;           /* of the rows */
+	unsigned int shift[SAMPLE_TYPE_COUNT]; /* by which its unit is larger than a byte */
+	uint64_t interval;                     /* of the rows */
 	uint64_t *row_size;          /* by row: bytes of each of its blocks, 0 = unknown */
 	size_t size_count, size_capacity;
 	bool has_threads;

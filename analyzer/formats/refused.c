@@ -41,6 +41,20 @@ static const struct {
 	{"{\"meta\":{\"", "a profile of the Firefox Profiler, which is not read"},
 	{"[{\"schema\":{", "a data frame of Grafana, which is not read"},
 	{"heap_v1/", "a heap profile of an old jemalloc, which is not read"},
+	{"\xfd"
+	 "7zXZ",
+	 "compressed by xz, which is not read: xz -dc FILE | heapinject report -"},
+	{"BZh91AY&SY", "compressed by bzip2, which is not read: bzip2 -dc FILE | heapinject report -"},
+	{"\x04\x22\x4d\x18",
+	 "compressed by lz4, which is not read: lz4 -dc FILE | heapinject report -"},
+	{"PK\x03\x04", "a zip archive, which is not read: unzip -p FILE | heapinject report -"},
+	{"\x1f\x8b\x08", "compressed twice: gzip -dc FILE | heapinject report -"},
+	{"\x7f"
+	 "ELF",
+	 "a program or library: no heap profile; -p FILE names the program of one"},
+	{"<!doctype html", "a web page; as such --html is written, and not read"},
+	{"<!DOCTYPE html", "a web page, and no heap profile"},
+	{"<?xml", "a picture or another XML file; as such --svg is written, and not read"},
 };
 
 static uint64_t word_at(const uint8_t *bytes, size_t index, size_t width, bool is_big)

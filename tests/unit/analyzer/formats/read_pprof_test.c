@@ -350,6 +350,24 @@ UNIT_TEST(some_types_only)
 	writer_close(&writer);
 }
 
+UNIT_TEST(units_other_than_bytes)
+{
+	static const uint64_t value[] = {3, (uint64_t)-2};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_type(&writer, PROFILE_SAMPLE_TYPE, "inuse_space", "kilobytes");
+	put_type(&writer, PROFILE_SAMPLE_TYPE, "alloc_space", "MiB");
+	put_sample(&writer, value, 2, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(total_of(&profile, INUSE_SPACE) == 3 * 1024);
+	CHECK(total_of(&profile, ALLOC_SPACE) == -2 * 1024 * 1024);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
 UNIT_TEST(a_file_says_what_to_show_and_comments)
 {
 	static const uint64_t value[] = {7, 5000, 1, 700};

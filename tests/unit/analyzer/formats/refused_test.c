@@ -23,6 +23,17 @@ UNIT_TEST(other_files_are_refused_by_name)
 		{"desc: (none)\ncmd: x\n", 0, "massif"},
 		{"{\"meta\":{\"version\":30,", 0, "Firefox Profiler"},
 		{"[{\"schema\":{\"name\":", 0, "Grafana"},
+		{"\xfd"
+		 "7zXZ\0\0\4\xe6",
+		 9, "xz -dc FILE"},
+		{"BZh91AY&SY\x1a", 0, "bzip2 -dc FILE"},
+		{"\x04\x22\x4d\x18\x64\x40", 0, "lz4 -dc FILE"},
+		{"PK\3\4\x14", 0, "zip"},
+		{"\x7f"
+		 "ELF\2\1\1",
+		 0, "a program or library"},
+		{"<!doctype html>\n<html>", 0, "a web page"},
+		{"<?xml version=\"1.0\"?>", 0, "--svg"},
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
