@@ -149,6 +149,9 @@ bool input_line(struct input *input, char *line, size_t size, bool *out_whole)
 		any = true;
 		input_skip(input, newline ? part + 1 : part);
 	}
+	/* As of files that came by way of Windows, or of a mail. */
+	if (newline && !cut && length && line[length - 1] == '\r')
+		length--;
 	line[length] = 0;
 	input->line_number += any;
 	*out_whole = newline && !cut;

@@ -630,6 +630,23 @@ UNIT_TEST(other_tools_files_are_read)
 	profile_close(&profile);
 }
 
+/* As after a way over Windows. */
+UNIT_TEST(lines_may_end_in_carriage_returns)
+{
+	static const char text[] =
+		"heap profile:      1:      100 [     1:      100] @ heap_v2/1\r\n"
+		" 1: 100 [1: 100] @ 0x555555555226 0x555555555243\r\n\r\nMAPPED_LIBRARIES:\r\n"
+		"555555555000-555555556000 r-xp 00001000 fe:00 10953014 /opt/app/t\r\n";
+	struct profile profile;
+
+	CHECK_EQ(read_text(text, strlen(text), &profile), 0);
+	CHECK(profile.meta.damage == NULL);
+	CHECK_EQ(profile.row_count, 1);
+	CHECK_EQ(profile.frame_count, 2);
+	CHECK_STR(profile.module[0].path, "/opt/app/t");
+	profile_close(&profile);
+}
+
 /* 2000 and 2010 bytes are of one class where we weigh samples. */
 UNIT_TEST(lines_of_other_tools_stay_apart_by_their_mean_size)
 {
