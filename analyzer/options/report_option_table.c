@@ -89,10 +89,19 @@ static const struct {
 static const struct {
 	const char *name, *instead;
 } only_in_pprof[] = {
-	{"http", "--html -o FILE.html"},
-	{"web", "--svg -o FILE.svg, or web in the shell"},
-	{"gif", "--png -o FILE.png"},
-	{"ps", "--pdf -o FILE.pdf"},
+	{"http", "here it is --html -o FILE.html"},
+	{"web", "here it is --svg -o FILE.svg, or web in the shell"},
+	{"gif", "here it is --png -o FILE.png"},
+	{"ps", "here it is --pdf -o FILE.pdf"},
+	{"kcachegrind", "here it is --callgrind -o FILE"},
+	{"eog", "here it is --svg -o FILE.svg, or web in the shell"},
+	{"evince", "here it is --pdf -o FILE.pdf"},
+	{"gv", "here it is --pdf -o FILE.pdf"},
+	{"symbolize", "names of the file stay, others are looked up here; -p FILE names the program"},
+	{"tools", "no other programs are needed to look up names"},
+	{"buildid", "-p FILE names the program, whose build-id must be that of the profile"},
+	{"no_browser", "a browser is opened only by web in the shell"},
+	{"add_comment", "comments are only read"},
 };
 
 struct option_table {

@@ -221,9 +221,8 @@ static int wrong_option(const struct report_options *options, int code,
 	const char *name = given->word + strspn(given->word, "-"),
 		   *instead = report_option_table_instead(name, strcspn(name, "="));
 
-	if (code == HI_OPTION_UNKNOWN && instead)
-		report_complain(options,
-				"unknown option: %s; here it is %s; see heapinject %s --help",
+	if (code != HI_OPTION_BARE && instead)
+		report_complain(options, "unknown option: %s; %s; see heapinject %s --help",
 				given->word, instead, options->command);
 	else
 		report_complain(options, "%s; see heapinject %s --help",
