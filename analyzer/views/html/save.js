@@ -57,8 +57,18 @@ function textOf(x, y, words, color, size) {
 	return makeSvg("text", { x: x.toFixed(1), y: y.toFixed(1), fill: color, "font-size": size || 12 }, words);
 }
 
-// The whole graph as it is zoomed, also what is scrolled out of sight.
+// The graph is laid out only where it can be seen: for that long its panel is shown, also from another tab.
 function graphPicture() {
+	const panel = byId("panel-graph"), isHidden = panel.hidden;
+	panel.hidden = false;
+	graph.arrange();
+	const svg = drawGraph();
+	panel.hidden = isHidden;
+	return svg;
+}
+
+// The whole graph as it is zoomed, also what is scrolled out of sight.
+function drawGraph() {
 	const head = 30, svg = makeSvg("svg", { width: graph.width, height: graph.height + head + 6 }), style = getComputedStyle(document.documentElement);
 	svg.append(makeSvg("rect", { width: "100%", height: "100%", fill: style.getPropertyValue("--card") }),
 		textOf(5, 19, document.title + " \u00b7 " + typeName(kind()) + ", " + byId("sum").textContent, style.getPropertyValue("--ink"), 13));

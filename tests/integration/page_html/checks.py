@@ -461,7 +461,14 @@ def check_link(page, browser, session):
     )
     odd = browser.open(address + "#tab=nothing&type=9&snapshot=7&range=4&zoom=-3&around=x&focus=%")
     check(odd.evaluate("state.tab") == "flame", "nonsense leads to", odd.evaluate("state.tab"))
-    for opened in (one, other, odd):
+    # Opened there, the page has not shown the graph yet when it is saved.
+    table = browser.open(address + "#tab=table")
+    table.evaluate("download = (blob) => { window.saved = blob; }; byId('save-svg').click()")
+    text = table.evaluate("saved.text()")
+    width = float(xml.etree.ElementTree.fromstring(text).get("width"))
+    check("keep_early" in text and width > 300, "the picture from the table is", text)
+    check(table.evaluate("byId('panel-graph').hidden"), "the graph is shown below the table")
+    for opened in (one, other, odd, table):
         check_quiet(opened)
 
 
