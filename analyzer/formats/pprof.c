@@ -216,7 +216,7 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *tex
 /* The mean block size. A row with only in-use figures has nothing allocated. */
 static uint64_t block_size(const struct profile_row *row)
 {
-	if (row->alloc_count)
+	if (row->alloc_count && row->alloc_bytes)
 		return row->alloc_bytes / row->alloc_count;
 	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
 }

@@ -170,8 +170,8 @@ static void find_units(struct pprof_reader *reader)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 		if (pprof_has(reader, (enum sample_type)type) && sample_types[type].is_bytes)
-			reader->shift[type] = unit_shift(pprof_string(
-				&reader->tables, reader->unit[reader->column[type]]));
+			reader->shift[type] = unit_shift(
+				pprof_string(&reader->tables, reader->unit[reader->column[type]]));
 	}
 }
 

@@ -153,7 +153,7 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 			continue;
 		key.side = (enum profile_side)i;
 		key.size_class = profile_read_size_class(
-			sample->bytes ? sample->bytes : side[i].alloc_bytes / side[i].alloc_count,
+			sample->bytes ? sample->bytes : profile_block_bytes(&side[i]),
 			key.interval);
 		err = read_add(reader->profile, &key, &side[i], &row);
 		if (!err)

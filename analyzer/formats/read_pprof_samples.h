@@ -26,10 +26,10 @@ struct pprof_reader {
 	uint64_t drop_frames, keep_frames; /* likewise */
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
-	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */
+	int more[SAMPLE_TYPE_COUNT];           /* of another that is added to it; -1 = none */
 	unsigned int shift[SAMPLE_TYPE_COUNT]; /* by which its unit is larger than a byte */
 	uint64_t interval;                     /* of the rows */
-	uint64_t *row_size;          /* by row: bytes of each of its blocks, 0 = unknown */
+	uint64_t *row_size; /* by row: bytes of each of its blocks, 0 = unknown */
 	size_t size_count, size_capacity;
 	bool has_threads;
 	uint32_t frame[PPROF_FRAMES_MAX];

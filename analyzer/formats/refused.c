@@ -44,7 +44,8 @@ static const struct {
 	{"\xfd"
 	 "7zXZ",
 	 "compressed by xz, which is not read: xz -dc FILE | heapinject report -"},
-	{"BZh91AY&SY", "compressed by bzip2, which is not read: bzip2 -dc FILE | heapinject report -"},
+	{"BZh91AY&SY",
+	 "compressed by bzip2, which is not read: bzip2 -dc FILE | heapinject report -"},
 	{"\x04\x22\x4d\x18",
 	 "compressed by lz4, which is not read: lz4 -dc FILE | heapinject report -"},
 	{"PK\x03\x04", "a zip archive, which is not read: unzip -p FILE | heapinject report -"},

@@ -49,8 +49,8 @@ size_t input_peek(struct input *input, size_t wanted, const uint8_t **out_bytes)
 void input_skip(struct input *input, size_t size);
 /*
  * Takes the next line, without its newline and a carriage return before that, into line[size];
- * false at the end. What does not fit is dropped. *out_whole is false if the line was cut by that, or by the end of the file. The line
- * ends with NUL; a NUL inside it becomes '?'.
+ * false at the end. What does not fit is dropped. *out_whole is false if the line was cut by that,
+ * or by the end of the file. The line ends with NUL; a NUL inside it becomes '?'.
  */
 bool input_line(struct input *input, char *line, size_t size, bool *out_whole);
 

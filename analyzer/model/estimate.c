@@ -149,6 +149,8 @@ static struct estimate estimate_by(const struct profile *profile, const struct p
 		scale_by(&estimate, profile->meta.new_scale[type]);
 	if (row->key.side == PROFILE_BASE)
 		turn_around(&estimate, profile->meta.base_scale > 0 ? profile->meta.base_scale : 1);
+	if (profile_row_balances(profile, row))
+		estimate.base = 0;
 	if (caveats_withdraw(&profile->meta, is_inuse(type)))
 		estimate.variance = estimate.unit = 0;
 	return estimate;

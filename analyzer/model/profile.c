@@ -54,7 +54,7 @@ uint64_t profile_block_bytes(const struct profile_row *row)
 {
 	if (row->block_bytes && row->block_bytes != PROFILE_NO_LABEL)
 		return row->block_bytes;
-	if (row->alloc_count)
+	if (row->alloc_count && row->alloc_bytes)
 		return row->alloc_bytes / row->alloc_count;
 	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
 }
@@ -319,10 +319,27 @@ int profile_row_append(struct profile *profile, const struct profile_row *row, u
 	return 0;
 }
 
-bool profile_is_comparison(const struct profile *profile)
+bool profile_row_balances(const struct profile *profile, const struct profile_row *row)
+{
+	return row->key.side == PROFILE_BASE && row->alloc_count && !row->alloc_bytes &&
+	       !row->inuse_bytes && !(profile->meta.missing & PROFILE_MISSING_SPACE);
+}
+
+bool profile_has_base(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (profile->row[i].key.side == PROFILE_BASE)
+			return true;
+	}
+	return false;
+}
+
+bool profile_is_comparison(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct profile_row *row = &profile->row[i];
+
+		if (row->key.side == PROFILE_BASE && !profile_row_balances(profile, row))
 			return true;
 	}
 	return false;

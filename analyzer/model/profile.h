@@ -301,7 +301,14 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
 int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row);
 /* Bytes of each block of the row: as the file says, or else their mean; 0 = there is no block. */
 uint64_t profile_block_bytes(const struct profile_row *row);
-/* True if the profile is a comparison: it has rows of a base side. */
+/*
+ * True if the row is of no base: it takes back blocks that a reader has added on both sides, as
+ * what is in use was allocated, and the file does not count that (a delta profile of Go).
+ */
+bool profile_row_balances(const struct profile *profile, const struct profile_row *row);
+/* True if the profile has rows of a base side, be it only such. */
+bool profile_has_base(const struct profile *profile);
+/* True if the profile is a comparison: it has rows of a base side, and not only such. */
 bool profile_is_comparison(const struct profile *profile);
 void profile_add_change(struct profile_meta *meta, const struct profile_change *change);
 /*

@@ -45,7 +45,8 @@ static bool is_of_other_shells(const char *line, const char **out_complaint)
 	if (strncmp(line, ">>", 2) == 0)
 		*out_complaint = ">> is not known here: > FILE writes a file anew";
 	else if (*line == '|' && (!line[1] || is_space(line[1])))
-		*out_complaint = "there are no pipes here: top10 shows 10 rows, > FILE writes a file";
+		*out_complaint =
+			"there are no pipes here: top10 shows 10 rows, > FILE writes a file";
 	else
 		return false;
 	return true;

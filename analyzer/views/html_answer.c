@@ -13,7 +13,7 @@ bool html_answer_is_known(const struct profile *profile, size_t file_count)
 {
 	struct history history;
 
-	if (profile_is_comparison(profile) || file_count > 1 || !profile->meta.duration_ns)
+	if (profile_has_base(profile) || file_count > 1 || !profile->meta.duration_ns)
 		return false;
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (row_history_get(profile, &profile->row[i], &history))

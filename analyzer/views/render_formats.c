@@ -9,8 +9,15 @@
 
 int render_refuse_comparison(const struct profile *profile, const char *format)
 {
-	if (!profile_is_comparison(profile))
+	if (!profile_has_base(profile))
 		return 0;
+	if (!profile_is_comparison(profile))
+		return render_fail(
+			-EINVAL,
+			"%s has no place for what is in use without having been "
+			"allocated, as the file has it; of it make --collapsed, --pprof, "
+			"--speedscope or --json",
+			format);
 	return render_fail(-EINVAL,
 			   "%s has no place for what has become less; of a comparison make "
 			   "--collapsed, --pprof, --speedscope or --json",

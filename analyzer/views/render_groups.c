@@ -178,8 +178,9 @@ int render_threads(const struct profile *profile, const struct render_options *o
 
 static size_t size_group(const struct profile_row *row)
 {
-	const uint64_t count = row->alloc_count ? row->alloc_count : row->inuse_count,
-		       bytes = row->alloc_count ? row->alloc_bytes : row->inuse_bytes;
+	const bool has_alloc = row->alloc_count && row->alloc_bytes;
+	const uint64_t count = has_alloc ? row->alloc_count : row->inuse_count,
+		       bytes = has_alloc ? row->alloc_bytes : row->inuse_bytes;
 	const uint64_t size = count ? bytes / count : 0;
 
 	return size <= 1 ? 0 : 64u - (size_t)__builtin_clzll(size - 1);

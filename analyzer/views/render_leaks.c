@@ -194,7 +194,7 @@ int render_leaks(const struct profile *profile, const struct render_options *opt
 	struct leaks leaks = {0};
 	int err;
 
-	if (profile_is_comparison(profile) || options->file_count > 1)
+	if (profile_has_base(profile) || options->file_count > 1)
 		return render_fail(-EINVAL, "--leaks looks at one session; --growth takes several "
 					    "files, --base compares two");
 	err = stack_text_open(profile, &text);

@@ -267,6 +267,41 @@ UNIT_TEST(negative_values)
 	writer_close(&writer);
 }
 
+/* As in a delta profile of Go: what is in use is older than what was allocated. */
+UNIT_TEST(more_in_use_than_allocated_is_no_comparison)
+{
+	static const uint64_t value[] = {0, 0, 50, 5000}, negative[] = {1, 100, (uint64_t)-1, 0};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(profile_has_base(&profile) && !profile_is_comparison(&profile));
+	CHECK(!profile.meta.is_difference);
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const struct estimate total = estimate_total(&profile, (enum sample_type)type);
+
+		CHECK(total.base == 0 && total.value == (double)value[type]);
+	}
+	CHECK_EQ(profile_block_bytes(&profile.row[0]), 100);
+	profile_close(&profile);
+	writer_close(&writer);
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_sample(&writer, value, 4, NULL);
+	protobuf_packed(&writer.part, SAMPLE_VALUE, negative, 4);
+	put(&writer, PROFILE_SAMPLE);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(total_of(&profile, INUSE_OBJECTS) == 49 && total_of(&profile, ALLOC_OBJECTS) == 1);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
 static void put_label(struct writer *writer, const char *key, uint64_t number)
 {
 	protobuf_reset(&writer->inner);
