@@ -19,8 +19,12 @@ static void complain_of_unmatched(const struct report_options *options, unsigned
 {
 	for (unsigned int kind = 0; kind < FILTER_KINDS; kind++) {
 		if (unmatched & 1u << kind)
-			report_complain(options, "--%s %s matches nothing", filter_names[kind],
-					options->filter.text[kind]);
+			report_complain(options, "--%s %s matches nothing%s", filter_names[kind],
+					options->filter.text[kind],
+					kind == FILTER_TAGFOCUS || kind == FILTER_TAGIGNORE
+						? "; the tags that are read are bytes, thread and "
+						  "thread_id, and threads are in .pb.gz and streams"
+						: "");
 	}
 }
 
@@ -36,7 +40,9 @@ static int add_tags(const struct report_options *options, struct profile *profil
 		return 0;
 	const int err = tag_frames_add(profile, &tags, &is_found);
 	if (!err && !is_found)
-		report_complain(options, "--%s %s: nothing has such a tag",
+		report_complain(options,
+				"--%s %s: nothing has such a tag; those that are read are "
+				"bytes, thread and thread_id",
 				tags.root ? "tagroot" : "tagleaf",
 				tags.root ? tags.root : tags.leaf);
 	return err;

@@ -220,6 +220,15 @@ static int read_line(struct collapsed_reader *reader)
 	return err;
 }
 
+/* Many writers put newlines only between lines. Whether this is whole nobody can tell. */
+static int read_last(struct collapsed_reader *reader)
+{
+	read_damage(reader->profile,
+		    "no newline ends line %" PRIu64 ", the last: it counts, but may be cut off",
+		    reader->input->line_number);
+	return read_line(reader);
+}
+
 static int read_lines(struct collapsed_reader *reader)
 {
 	const uint8_t *bytes;
@@ -235,8 +244,7 @@ static int read_lines(struct collapsed_reader *reader)
 		else if (input_peek(reader->input, 1, &bytes) > 0)
 			read_bad(reader->input, reader->profile, "the line is too long");
 		else if (!reader->input->err)
-			read_damage(reader->profile, "cut off in line %" PRIu64,
-				    reader->input->line_number);
+			err = read_last(reader);
 	}
 	read_check_end(reader->input, reader->profile, true);
 	return !err && reader->profile->row_count == 0 && reader->profile->meta.damage ? -EBADMSG
