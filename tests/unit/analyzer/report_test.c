@@ -219,6 +219,9 @@ UNIT_TEST(what_is_no_profile)
 	CHECK_STR(result.err, "heapinject report: standard input: empty\n");
 	RUN(NULL, &result, "/proc/self/exe");
 	CHECK_EQ(result.status, HI_EXIT_FAILED);
+	CHECK(strstr(result.err, ": a program or library: no heap profile") != NULL);
+	RUN(NULL, &result, "/proc/version");
+	CHECK_EQ(result.status, HI_EXIT_FAILED);
 	CHECK(strstr(result.err, "none of what can be read") != NULL);
 	RUN(NULL, &result, "/tmp");
 	CHECK_EQ(result.status, HI_EXIT_FAILED);
