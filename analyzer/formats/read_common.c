@@ -289,10 +289,7 @@ bool read_scan_signed_counts(const char **cursor, struct profile_row *out_counts
 	return scan_counts(cursor, out_counts, out_is_negative);
 }
 
-/*
- * First scans all addresses, then looks all up: so the look-ups, each of which waits for memory,
- * wait together.
- */
+/* A look-up waits for memory, which is loaded while the rest of the line is scanned. */
 int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_frame,
 		     uint32_t *out_frame_count)
 {
@@ -300,8 +297,9 @@ int read_text_frames(struct profile *profile, const char *cursor, uint32_t *out_
 	uint32_t count = 0;
 
 	for (skip_spaces(&cursor); *cursor; skip_spaces(&cursor)) {
-		if (count == READ_FRAMES_MAX || !scan_number(&cursor, 16, &address[count++]))
+		if (count == READ_FRAMES_MAX || !scan_number(&cursor, 16, &address[count]))
 			return -EBADMSG;
+		profile_frame_prefetch(profile, address[count++], -1);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (profile_frame_at(profile, address[i], -1, &out_frame[i]))

@@ -9,16 +9,26 @@
 
 #define FIRST_SIZE 64u
 
+static size_t first_slot_of(const struct frame_table *table, uint64_t address, int32_t module)
+{
+	return hash_number(address ^ (uint64_t)(uint32_t)module << 32) & (table->size - 1);
+}
+
 /* The slot of the frame, or the empty one where it belongs. The table must have a slot. */
 static struct frame_slot *slot_of(const struct frame_table *table, uint64_t address, int32_t module)
 {
-	const uint64_t hash = hash_number(address ^ (uint64_t)(uint32_t)module << 32);
-	size_t at = hash & (table->size - 1);
+	size_t at = first_slot_of(table, address, module);
 
 	while (table->slot[at].index_plus_1 &&
 	       (table->slot[at].address != address || table->slot[at].module != module))
 		at = (at + 1) & (table->size - 1);
 	return &table->slot[at];
+}
+
+void frame_table_prefetch(const struct frame_table *table, uint64_t address, int32_t module)
+{
+	if (table->size)
+		__builtin_prefetch(&table->slot[first_slot_of(table, address, module)]);
 }
 
 bool frame_table_find(const struct frame_table *table, uint64_t address, int32_t module,

@@ -25,6 +25,8 @@ struct frame_table {
 	size_t count;
 };
 
+/* Begins to load the memory that a look-up of this frame will want. */
+void frame_table_prefetch(const struct frame_table *table, uint64_t address, int32_t module);
 bool frame_table_find(const struct frame_table *table, uint64_t address, int32_t module,
 		      uint32_t *out_index);
 /* Adds a frame that the caller did not find before. 0 or -ENOMEM. */

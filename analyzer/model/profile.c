@@ -158,6 +158,11 @@ int profile_add_module(struct profile *profile, const struct profile_module *mod
 	return 0;
 }
 
+void profile_frame_prefetch(const struct profile *profile, uint64_t address, int32_t module)
+{
+	frame_table_prefetch(&profile->index->frames, address, module);
+}
+
 int profile_frame_at(struct profile *profile, uint64_t address, int32_t module, uint32_t *out_frame)
 {
 	struct frame_table *frames = &profile->index->frames;

@@ -273,6 +273,8 @@ void profile_forget(struct profile *profile);
 /* copies */
 int profile_add_module(struct profile *profile, const struct profile_module *module,
 		       uint32_t *out_index);
+/* Begins to load the memory that profile_frame_at() will want: for those who know many first. */
+void profile_frame_prefetch(const struct profile *profile, uint64_t address, int32_t module);
 /* interned, by the module that it is given here; a reader that learns the module later may set it
  */
 int profile_frame_at(struct profile *profile, uint64_t address, int32_t module,
