@@ -19,6 +19,9 @@
 #define CODE_FUNCTIONS 10u
 #define CODE_LINES_MAX 160u /* of one function */
 #define SOURCE_BYTES_MAX 120000u
+/* of all: many routines may have one name */
+#define CODE_ROUTINES_MAX 40u
+#define CODE_BYTES_MAX 120000u
 
 struct source_writer {
 	const struct profile *profile;
@@ -230,6 +233,7 @@ static char *code_text(const struct source_writer *writer, const char *pattern)
 	if (!out)
 		return NULL;
 	options.argument = pattern;
+	options.limit = CODE_ROUTINES_MAX;
 	options.intervals = false;
 	err = render_disasm(writer->profile, &options, out);
 	if (fclose(out) || err) {
@@ -241,16 +245,16 @@ static char *code_text(const struct source_writer *writer, const char *pattern)
 
 /*
  * Splits the text at its heads, "ROUTINE ==== name in module". A function of which only addresses
- * are known has no instruction, and is left out.
+ * are known has no instruction, and is left out. The heaviest come first.
  */
 static void write_code(FILE *out, char *text)
 {
 	static const char head[] = "ROUTINE ======================== ";
 	char *part = strstr(text, head);
-	size_t written = 0;
+	size_t written = 0, bytes = 0;
 
 	fputs("\"code\":[", out);
-	while (part) {
+	while (part && bytes < CODE_BYTES_MAX) {
 		char *name = part + strlen(head), *lines = strchr(name, '\n'),
 		     *next = lines ? strstr(lines, head) : NULL;
 
@@ -271,6 +275,7 @@ static void write_code(FILE *out, char *text)
 			fputs("\"lines\":", out);
 			html_write_lines(lines, out);
 			fputc('}', out);
+			bytes += strlen(lines);
 		}
 		part = next;
 	}

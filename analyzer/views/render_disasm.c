@@ -280,7 +280,9 @@ static int print_blocks(struct disassembly *disassembly)
 			"Nothing to show: no sample of this type passes through a function that "
 			"matches \"%s\".\n",
 			disassembly->options->argument);
-	for (size_t i = 0; i < count && !err; i++)
+	const size_t limit = disassembly->options->limit, shown = limit ? limit : count;
+
+	for (size_t i = 0; i < count && i < shown && !err; i++)
 		err = print_block(disassembly, order[i]);
 	free(order);
 	return err;

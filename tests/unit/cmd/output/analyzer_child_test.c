@@ -222,7 +222,7 @@ static void without_outputs(struct scene *scene)
 static int dump_now(struct scene *scene, uint64_t time_ns, struct outputs_dump *dump)
 {
 	int err = 1;
-	CHECK_EQ(file_service_expect(&scene->service), 0);
+	CHECK_EQ(file_service_expect(&scene->service, false), 0);
 	stream_dump(scene->stream, time_ns);
 	fflush(scene->stream);
 	file_service_wait(&scene->service);
@@ -311,7 +311,7 @@ UNIT_TEST(a_child_that_is_killed_amid_a_dump_leaves_no_half_file)
 	with_outputs(&scene);
 	feed(&scene, false);
 	CHECK_EQ(kill(scene.child.pid, SIGSTOP), 0);
-	CHECK_EQ(file_service_expect(&scene.service), 0);
+	CHECK_EQ(file_service_expect(&scene.service, false), 0);
 	stream_dump(scene.stream, 5000000000);
 	fflush(scene.stream);
 	CHECK_EQ(kill(scene.child.pid, SIGKILL), 0);
