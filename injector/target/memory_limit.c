@@ -11,7 +11,6 @@
 #include "proc_file.h"
 #include "procfs.h"
 
-#define CGROUPS "/sys/fs/cgroup"
 /* of cgroup v1, where no limit is a number: the largest page-aligned one */
 #define NO_LIMIT (1ull << 62)
 #define DEPTH_MAX 64
@@ -45,9 +44,12 @@ static uint64_t read_number(const char *directory, const char *name)
 
 struct version {
 	const char *below, *limit, *used; /* below: of the directory of all cgroups */
+	const char *throttled; /* where the kernel stalls who allocates: a limit if it is the only
+				  one */
 };
-static const struct version v2 = {"", "memory.max", "memory.current"};
-static const struct version v1 = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"};
+static const struct version v2 = {"", "memory.max", "memory.current", "memory.high"};
+static const struct version v1 = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+				  NULL};
 
 /* Looks at a cgroup and at all above it. */
 static void take_cgroups(const char *root, const struct version *version, const char *name,
@@ -80,24 +82,81 @@ static bool has_controller(const char *list, size_t size, const char *controller
 	return false;
 }
 
-void memory_limit_take_cgroups(const char *root, const char *text, struct memory_limit *nearest)
+/* The next line that names a cgroup of memory. NULL: there is none. */
+static const struct version *next_cgroup(const char **text, const char **out_name, size_t *out_size)
 {
-	while (*text) {
-		const size_t line = strcspn(text, "\n");
-		const char *list = memchr(text, ':', line);
+	const struct version *found = NULL;
+
+	while (**text && !found) {
+		const size_t line = strcspn(*text, "\n");
+		const char *list = memchr(*text, ':', line);
 		const char *name =
-			list ? memchr(list + 1, ':', line - (size_t)(list + 1 - text)) : NULL;
+			list ? memchr(list + 1, ':', line - (size_t)(list + 1 - *text)) : NULL;
 
 		if (name) {
-			const size_t list_size = (size_t)(name - list - 1),
-				     name_size = line - (size_t)(name + 1 - text);
+			const size_t list_size = (size_t)(name - list - 1);
 
+			*out_name = name + 1;
+			*out_size = line - (size_t)(name + 1 - *text);
 			if (!list_size)
-				take_cgroups(root, &v2, name + 1, name_size, nearest);
+				found = &v2;
 			else if (has_controller(list + 1, list_size, "memory"))
-				take_cgroups(root, &v1, name + 1, name_size, nearest);
+				found = &v1;
 		}
-		text += line + (text[line] == '\n');
+		*text += line + ((*text)[line] == '\n');
+	}
+	return found;
+}
+
+void memory_limit_take_cgroups(const char *root, const char *text, struct memory_limit *nearest)
+{
+	const struct version *version;
+	const char *name;
+	size_t size;
+
+	while ((version = next_cgroup(&text, &name, &size)))
+		take_cgroups(root, version, name, size, nearest);
+}
+
+/* Looks at found->own and at all above it, up to the directory of all cgroups. */
+static void find_nearest(size_t root_size, const struct version *version,
+			 struct memory_cgroup *found)
+{
+	char path[PATH_MAX];
+
+	memcpy(path, found->own, sizeof(path));
+	for (int depth = 0; depth < DEPTH_MAX && strlen(path) >= root_size; depth++) {
+		const struct memory_limit before = found->nearest;
+		uint64_t limit = read_number(path, version->limit);
+
+		if ((!limit || limit >= NO_LIMIT) && version->throttled)
+			limit = read_number(path, version->throttled);
+		take(&found->nearest, limit, read_number(path, version->used));
+		if (before.limit != found->nearest.limit || before.used != found->nearest.used)
+			memcpy(found->path, path, sizeof(path));
+		*strrchr(path, '/') = 0;
+	}
+}
+
+void memory_limit_find_cgroup(const char *root, const char *text, struct memory_cgroup *out_cgroup)
+{
+	static struct memory_cgroup found; /* large */
+	const struct version *version;
+	const char *name;
+	size_t size;
+
+	*out_cgroup = (struct memory_cgroup){0};
+	while ((version = next_cgroup(&text, &name, &size))) {
+		found = (struct memory_cgroup){.is_v1 = version == &v1};
+		size -= size == 1; /* "/" */
+		if (snprintf(found.own, sizeof(found.own), "%s%s%.*s", root, version->below,
+			     (int)size, name) >= (int)sizeof(found.own) ||
+		    access(found.own, X_OK))
+			continue;
+		find_nearest(strlen(root) + strlen(version->below), version, &found);
+		/* in a hybrid hierarchy the cgroup of version 2 has no memory of its own */
+		if (found.is_v1 || !*out_cgroup->own)
+			*out_cgroup = found;
 	}
 }
 
@@ -124,7 +183,7 @@ uint64_t memory_limit_resident(pid_t pid, pid_t tid)
 	char *text;
 
 	if (!proc_file_read(pid, tid, "cgroup", &text, NULL)) {
-		memory_limit_take_cgroups(CGROUPS, text, &nearest);
+		memory_limit_take_cgroups(MEMORY_LIMIT_CGROUPS, text, &nearest);
 		free(text);
 	}
 	return nearest.limit && (!machine || nearest.limit < machine) ? nearest.limit : machine;
@@ -137,7 +196,7 @@ struct memory_limit memory_limit_of(pid_t pid, pid_t tid)
 	char *text;
 
 	if (!proc_file_read(pid, tid, "cgroup", &text, NULL)) {
-		memory_limit_take_cgroups(CGROUPS, text, &nearest);
+		memory_limit_take_cgroups(MEMORY_LIMIT_CGROUPS, text, &nearest);
 		free(text);
 	}
 	if (!proc_file_read(pid, tid, "limits", &text, NULL)) {

@@ -8,8 +8,12 @@
 #ifndef HI_MEMORY_LIMIT_H
 #define HI_MEMORY_LIMIT_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#define MEMORY_LIMIT_CGROUPS "/sys/fs/cgroup"
 
 /* limit: in bytes, 0 = there is none; used: what counts towards it. */
 struct memory_limit {
@@ -24,9 +28,21 @@ struct memory_limit memory_limit_of(pid_t pid, pid_t tid);
  */
 uint64_t memory_limit_resident(pid_t pid, pid_t tid);
 /*
+ * The memory cgroup of a process, and the one, it or one above it, whose limit has the least room
+ * left. Where a cgroup has no memory.max, memory.high counts as its limit.
+ */
+struct memory_cgroup {
+	bool is_v1;
+	char own[PATH_MAX];  /* its directory; "" = it cannot be seen */
+	char path[PATH_MAX]; /* that of the limit; "" = there is none */
+	struct memory_limit nearest;
+};
+/* root, text: as below. Not thread-safe. */
+void memory_limit_find_cgroup(const char *root, const char *text, struct memory_cgroup *out_cgroup);
+/*
  * The parts of it. Each replaces *nearest by a limit with less room left, if there is one.
  *
- * root: where cgroups are, /sys/fs/cgroup; text: of /proc/PID/cgroup.
+ * root: where cgroups are, MEMORY_LIMIT_CGROUPS; text: of /proc/PID/cgroup.
  */
 void memory_limit_take_cgroups(const char *root, const char *text, struct memory_limit *nearest);
 /* text: of /proc/PID/limits; space, data: address space and private writable mappings, in bytes. */
