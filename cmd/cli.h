@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room cmd/: the command line. cli.c has the table of commands; cli_check.c, cli_session.c and
- * cli_request.c are the commands (cli_command.h); cli_arguments.h is what they have in common.
+ * Room cmd/: the command line. cli.c has the table of commands; cli_check.c, cli_session.c,
+ * cli_guard.c and cli_request.c are the commands (cli_command.h); cli_arguments.h and cli_session.h
+ * are what they have in common.
  * session/ below it has the sessions, output/ the files.
  */
 

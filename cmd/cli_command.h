@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c and
- * cli_request.c define them.
+ * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c, cli_guard.c
+ * and cli_request.c define them.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H
@@ -15,7 +15,7 @@ struct command {
 	const char *text;  /* options and the rest */
 };
 
-extern const struct command cli_check, cli_attach, cli_run_program;
+extern const struct command cli_check, cli_attach, cli_run_program, cli_guard;
 extern const struct command cli_dump, cli_detach, cli_status, cli_pause, cli_resume, cli_reset,
 	cli_rate;
 

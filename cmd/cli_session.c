@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_session.h"
 #include "hi_exit.h"
 #include "hi_interval.h"
 #include "hi_units.h"
@@ -190,9 +191,19 @@ static int check_attach_options(const struct session_options *options)
 			       hi_format_time(options->duration_ns, duration, sizeof(duration)));
 }
 
-/* Reads them in front of words that are none; the first of those is argv[*out_next]. */
-static int parse_session(int argc, char **argv, bool in_order, struct session_options *options,
-			 int *out_next)
+#define OPTIONS_MAX 40u
+
+/* Appends them to the `count` that are there, up to the one without a name, which comes last. */
+static size_t add_options(struct option all[OPTIONS_MAX], size_t count, const struct option *more)
+{
+	for (; more->name && count < OPTIONS_MAX - 1; more++)
+		all[count++] = *more;
+	all[count] = (struct option){0};
+	return count;
+}
+
+int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_more_options *more,
+		      struct session_options *options, int *out_next)
 {
 	static const struct option long_options[] = {
 		{"duration", required_argument, NULL, 's'},
@@ -218,16 +229,21 @@ static int parse_session(int argc, char **argv, bool in_order, struct session_op
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
+	struct option all[OPTIONS_MAX];
+	const size_t own = add_options(all, 0, long_options);
+	if (more)
+		(void)add_options(all, own, more->known);
 	struct hi_options given = {.argc = argc,
 				   .argv = argv,
-				   .known = long_options,
+				   .known = all,
 				   .letters = "s:c:o:qv",
 				   .in_order = in_order,
 				   .next = 1};
 	session_command = argv[0];
-	options->budget_ppm = BUDGET_UNSET;
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
-		int exit_code = parse_attach_option(option, &given, options);
+		int exit_code = option >= CLI_MORE_OPTIONS
+					? more->parse(more->context, option, given.value)
+					: parse_attach_option(option, &given, options);
 		if (exit_code != HI_EXIT_OK)
 			return exit_code;
 	}
@@ -255,24 +271,40 @@ static void choose_keep(struct session_options *options)
 		options->keep = triggers_are_any(&options->triggers) ? KEEP_DEFAULT : 0;
 }
 
+struct session_options cli_session_defaults(void)
+{
+	return (struct session_options){.duration_ns = DEFAULT_NS,
+					.keep = KEEP_UNSET,
+					.budget_ppm = BUDGET_UNSET,
+					.prefix = "heapinject"};
+}
+
+int cli_session_complete(struct session_options *options)
+{
+	const int exit_code = check_attach_options(options);
+
+	choose_keep(options);
+	choose_rate(options);
+	return exit_code;
+}
+
 static int run_attach(int argc, char **argv)
 {
-	struct session_options options = {
-		.duration_ns = DEFAULT_NS, .keep = KEEP_UNSET, .prefix = "heapinject"};
-	int next, exit_code = parse_session(argc, argv, false, &options, &next);
+	struct session_options options = cli_session_defaults();
+	int next, exit_code = cli_session_parse(argc, argv, false, NULL, &options, &next);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = cli_parse_only_pid(argc, argv, next, &options.pid);
 	if (exit_code == HI_EXIT_OK)
-		exit_code = check_attach_options(&options);
-	choose_keep(&options);
-	choose_rate(&options);
+		exit_code = cli_session_complete(&options);
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
 static int run_run(int argc, char **argv)
 {
-	struct session_options options = {.keep = KEEP_UNSET, .prefix = "./"};
-	int next, exit_code = parse_session(argc, argv, true, &options, &next);
+	struct session_options options = cli_session_defaults();
+	options.duration_ns = 0;
+	options.prefix = "./";
+	int next, exit_code = cli_session_parse(argc, argv, true, NULL, &options, &next);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	if (next >= argc)
@@ -285,9 +317,7 @@ static int run_run(int argc, char **argv)
 				       NULL);
 	if (options.loader == HI_LOADER_DLOPEN)
 		return cli_usage_error("run", "before a program's start there is no dlopen", NULL);
-	exit_code = check_attach_options(&options);
-	choose_keep(&options);
-	choose_rate(&options);
+	exit_code = cli_session_complete(&options);
 	return exit_code == HI_EXIT_OK ? run_program(&options, argv + next) : exit_code;
 }
 

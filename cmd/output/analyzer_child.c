@@ -10,8 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "held_memory.h"
+
 #define STREAM_PIPE_BYTES (1 << 20)
 #define SUMMARY_BYTES_MAX (64u << 10)
+#define HELD_BYTES (24u << 20)
 #define NICE_AT_THE_END 5
 /* more than a pipe holds; bounds the reads if the child keeps writing */
 #define STATUSES_AT_ONCE 64
@@ -107,6 +110,8 @@ _Noreturn static void run_child(const struct ends *far, struct identity user,
 	struct greeting greeting = {0};
 
 	ignore_signals();
+	if (files->holds_memory)
+		(void)!held_memory_take(HELD_BYTES);
 	greeting.err = sandbox_keep(kept, sizeof(kept) / sizeof(*kept));
 	if (!greeting.err)
 		greeting.err = sandbox_enter(user, outputs.ask_fd, &greeting.sandbox);
@@ -243,6 +248,12 @@ void analyzer_child_end_stream(struct analyzer_child *child)
 	 * a busy machine, look names up at the cost of the program that was just detached.
 	 */
 	(void)setpriority(PRIO_PROCESS, (id_t)child->pid, NICE_AT_THE_END);
+}
+
+void analyzer_child_set_nice(const struct analyzer_child *child, int nice)
+{
+	if (child->pid)
+		(void)setpriority(PRIO_PROCESS, (id_t)child->pid, nice);
 }
 
 int analyzer_child_finish(struct analyzer_child *child, FILE *out, FILE *answer)

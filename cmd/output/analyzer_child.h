@@ -31,6 +31,7 @@ struct analyzer_child {
 struct analyzer_files {
 	int heap_fd, pprof_fd; /* the child takes copies */
 	bool names_live;       /* as in struct hi_analyzer_outputs */
+	bool holds_memory;     /* held_memory.h */
 };
 
 /*
@@ -41,6 +42,8 @@ must_check int analyzer_child_start(struct analyzer_child *child, struct identit
 /* Gets the newest status. Returns 1 if one has arrived since the last call, else 0. */
 int analyzer_child_status(const struct analyzer_child *child,
 			  struct hi_analyzer_status *out_status);
+/* Changes the child's priority, where that is permitted. nice: -20 to 19. */
+void analyzer_child_set_nice(const struct analyzer_child *child, int nice);
 /*
  * Closes the stream, copies the child's summary to `out` and its answer to `answer`, and waits for
  * the child to end. Another thread must answer the child's requests in the meantime

@@ -306,6 +306,10 @@ static void close_dump(const struct outputs_dump *dump)
 int outputs_dump_publish(struct outputs *outputs, struct outputs_dump *dump)
 {
 	struct identity_window window;
+
+	/* a file system that cannot (-EINVAL) is no reason to lose the dump */
+	if (outputs->syncs)
+		(void)!(fsync(dump->heap_fd) || fsync(dump->pprof_fd));
 	int err = identity_begin(identity_of_caller(), &window);
 
 	if (!err) {

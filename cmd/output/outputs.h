@@ -42,6 +42,7 @@ struct outputs {
 	 * removed; 0 = all
 	 */
 	size_t keep;
+	bool syncs; /* set by the caller: a dump is on the disk before it has its final name */
 	struct kept_dump *kept;
 	size_t kept_count;
 };

@@ -73,21 +73,23 @@ static const char *complete_prefix(const char *prefix, const char *program, char
 	return path;
 }
 
-static int open_files(struct sink *sink, const char *prefix, const struct preflight *preflight,
-		      bool names_live)
+static int open_files(struct sink *sink, const struct sink_options *options,
+		      const struct preflight *preflight)
 {
 	static char path[PATH_MAX]; /* as long as the outputs */
+	const char *const prefix = complete_prefix(options->prefix, preflight->comm, path);
 
-	prefix = complete_prefix(prefix, preflight->comm, path);
 	int err = outputs_create(&sink->outputs, prefix, preflight->pid);
 	if (err) {
 		complain_of_files(prefix, preflight->pid, err);
 		return HI_EXIT_FAILED;
 	}
+	sink->outputs.syncs = options->syncs;
 	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd,
 					     .pprof_fd = sink->outputs.pprof_fd,
-					     .names_live = names_live};
+					     .names_live = options->names_live,
+					     .holds_memory = options->holds_memory};
 	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.roots.reader),
 				   &files);
 	if (!err)
@@ -109,12 +111,11 @@ static int open_files(struct sink *sink, const char *prefix, const struct prefli
 	return HI_EXIT_FAILED;
 }
 
-int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight,
-	      bool names_live)
+int sink_open(struct sink *sink, const struct sink_options *options,
+	      const struct preflight *preflight)
 {
-	*sink = (struct sink){.streams = !strcmp(prefix, "-")};
-	return sink->streams ? open_standard_output(sink)
-			     : open_files(sink, prefix, preflight, names_live);
+	*sink = (struct sink){.streams = !strcmp(options->prefix, "-")};
+	return sink->streams ? open_standard_output(sink) : open_files(sink, options, preflight);
 }
 
 void sink_describe(const struct sink *sink)

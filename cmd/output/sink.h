@@ -36,12 +36,18 @@ struct sink {
 	char *answer;
 };
 
+struct sink_options {
+	const char *prefix; /* of the file names; "-" = standard output */
+	bool names_live;    /* as in struct hi_analyzer_outputs */
+	bool holds_memory;  /* of the analyzer (held_memory.h) */
+	bool syncs;         /* dumps are on the disk before they have their names */
+};
 /*
- * prefix: of the file names; "-" = standard output. Returns an exit code of hi_exit.h; nothing is
+ * Returns an exit code of hi_exit.h; nothing is
  * left behind unless it is HI_EXIT_OK.
  */
-must_check int sink_open(struct sink *sink, const char *prefix, const struct preflight *preflight,
-			 bool names_live);
+must_check int sink_open(struct sink *sink, const struct sink_options *options,
+			 const struct preflight *preflight);
 /* For -v: prints which restrictions the sandbox of the analyzer has. */
 void sink_describe(const struct sink *sink);
 /*

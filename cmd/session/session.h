@@ -9,6 +9,10 @@
  *                        the parts of an attach; session_state.h is what they share
  *   triggers.h, session_triggers.h
  *                        what makes a session write a profile before its end
+ *   limit_watch.h, session_limit.h
+ *                        the same by a limit of memory
+ *   guard.h              sessions that begin before a process is killed for its memory;
+ *                        guard_choice.h: of which process; guard_place.h: where guard itself is
  *   session_detached.h   a session that the command does not wait for
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
@@ -38,6 +42,12 @@
 
 struct run_child;
 
+/* How a session went, for a process that has begun it and waits for it. */
+struct session_outcome {
+	bool is_over;  /* it had begun, and has ended in good order */
+	bool may_come; /* the process has exited, or replaced its program: others may follow it */
+};
+
 struct session_options {
 	pid_t pid;
 	struct run_child
@@ -61,6 +71,10 @@ struct session_options {
 			     */
 	bool detached;      /* the command returns once the process is attached to */
 	bool quiet, verbose;
+	bool holds_memory; /* of injector and analyzer, so that they go on when there is none left
+			    */
+	/* may be memory that processes share; NULL = nobody wants to know */
+	struct session_outcome *outcome;
 };
 
 /* They print their own messages and return an exit code of hi_exit.h. */

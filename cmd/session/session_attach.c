@@ -14,6 +14,7 @@
 #include "run_child.h"
 #include "session_begin.h"
 #include "session_end.h"
+#include "session_limit.h"
 #include "session_loop.h"
 #include "session_signals.h"
 #include "session_state.h"
@@ -48,13 +49,15 @@ static int run_attached(struct session *session)
 		dumps_open(&session->dumps, &session->sink, &session->progress,
 			   session->options->triggers.every_ns);
 		session_triggers_begin(session);
+		session_limit_begin(session);
 		session->progress.interval = session->options->interval;
 		if (exit_code == HI_EXIT_OK && session->options->run)
 			run_child_let_go(session->options->run);
-		session->progress.is_log = session->detached.is_on;
+		session->progress.is_log = session->detached.is_on || session_limit_is_log(session);
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
 									 : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);
+		session_limit_close(session);
 	}
 	/*
 	 * while this process still holds the target: later the socket might be that of the next
@@ -85,8 +88,14 @@ int session_attach(const struct session_options *options)
 	session.signal_fd = session_signals_take(options->run != NULL);
 	if (options->triggers.signal)
 		session.trigger_fd = session_signals_take_trigger(options->triggers.signal);
-	exit_code = sink_open(&session.sink, options->prefix, &session.preflight,
-			      options->verbose && !options->quiet);
+	const struct sink_options into = {
+		.prefix = options->prefix,
+		.names_live =
+			(options->verbose || options->triggers.limit.count) && !options->quiet,
+		.holds_memory = options->holds_memory,
+		.syncs = options->triggers.limit.count != 0,
+	};
+	exit_code = sink_open(&session.sink, &into, &session.preflight);
 	if (exit_code != HI_EXIT_OK) {
 		attachment_close(&session.attachment);
 		return exit_code;

@@ -12,6 +12,7 @@
 #include "plain_text.h"
 #include "run_child.h"
 #include "run_signals.h"
+#include "session_limit.h"
 #include "session_loop.h"
 #include "session_signals.h"
 
@@ -85,6 +86,7 @@ static void print_json(const struct session *session)
 		fputs("],\"next\":", stdout);
 		plain_text_json(stdout, next);
 	}
+	session_limit_json(session, stdout);
 	fputs("}\n", stdout);
 	fflush(stdout);
 }
@@ -134,6 +136,7 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 	if ((fflush(out) || ferror(out)) && out != stderr)
 		receipt_print(receipt, stderr);
 	dumps_close(&session->dumps);
+	session_limit_report(session, out);
 	if (session->sink.is_written)
 		fprintf(out, "Look at it with: heapinject report %s --leaks, or --text\n",
 			session->sink.outputs.heap_path);
@@ -186,7 +189,9 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 		session_signals_let_kill(session->signal_fd);
 	progress_close(&session->progress);
 	dumps_look(&session->dumps);
-	const char *why = explain_end(reason);
+	const char *why = session_limit_explain(session, reason);
+	if (!why)
+		why = explain_end(reason);
 	if (why && !session->options->quiet && !is_natural)
 		fprintf(stderr, "heapinject: ending: %s\n", why);
 	const int drained = drain(session, reason, &receipt);
@@ -203,5 +208,9 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	if (exit_code == HI_EXIT_OK && session->options->fail_if_grows)
 		exit_code = exit_code_of(session->sink.answer);
 	answer_client(session, &receipt, exit_code);
+	if (session->options->outcome)
+		*session->options->outcome = (struct session_outcome){
+			.is_over = exit_code != HI_EXIT_FAILED,
+			.may_come = reason == HI_STREAM_END_EXIT || reason == HI_STREAM_END_EXEC};
 	return exit_code;
 }

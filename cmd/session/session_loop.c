@@ -10,6 +10,7 @@
 #include "attach_entries.h"
 #include "run_signals.h"
 #include "session_control.h"
+#include "session_limit.h"
 #include "session_rate.h"
 #include "session_triggers.h"
 #include "stats.h"
@@ -124,6 +125,7 @@ void session_send_stats(struct session *session)
 static void begin_dump(struct session *session)
 {
 	struct maps maps;
+	session_limit_dump(session);
 	session_send_stats(session);
 	if (!maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
 		(void)!pump_maps(&session->pump, &maps);
@@ -213,6 +215,7 @@ static int work(struct session *session)
 	if (session->options->until_sure && is_sure(session, now_ns))
 		return HI_STREAM_END_DURATION;
 	session_triggers_look(session);
+	session_limit_look(session);
 	if (!is_time_over(session, now_ns) && dumps_is_due(&session->dumps, now_ns))
 		begin_dump(session);
 	return err ? HI_STREAM_END_ERROR : 0;
@@ -275,10 +278,13 @@ static int serve(struct session *session)
 enum hi_stream_end_reason session_run(struct session *session)
 {
 	for (;;) {
-		struct pollfd waits[] = {{session->signal_fd, POLLIN, 0},
-					 {session->socket.fd, POLLIN, 0},
-					 {session->attachment.pidfd, POLLIN, 0}};
-		(void)poll(waits, 3, ROUND_MS);
+		struct pollfd waits[3 + SESSION_LIMIT_WAITS] = {
+			{session->signal_fd, POLLIN, 0},
+			{session->socket.fd, POLLIN, 0},
+			{session->attachment.pidfd, POLLIN, 0}};
+		const size_t others = session_limit_waits(session, waits + 3);
+		(void)poll(waits, 3 + others, ROUND_MS);
+		session_limit_woken(session, waits + 3, others);
 		const int trouble = work(session);
 		if (waits[2].revents)
 			return HI_STREAM_END_EXIT;

@@ -20,6 +20,7 @@
 #include "pump.h"
 #include "session.h"
 #include "session_detached.h"
+#include "session_limit_state.h"
 #include "sink.h"
 
 #define SECOND_NS 1000000000ull
@@ -42,6 +43,7 @@ struct session {
 	int signal_fd;
 	int trigger_fd; /* of --on-signal; -1 = none */
 	struct triggers triggers;
+	struct session_limit guarded;
 	struct unsampled_frees frees;
 	uint64_t frees_ns;         /* when they were written last */
 	struct memory_limit limit; /* as of limit_ns */

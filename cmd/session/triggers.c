@@ -81,7 +81,7 @@ int triggers_parse_rss(const char *text, struct trigger_options *options)
 bool triggers_are_any(const struct trigger_options *options)
 {
 	return options->every_ns || options->alloc_bytes || options->peak_bytes ||
-	       options->rss_bytes || options->rss_ppm || options->signal;
+	       options->rss_bytes || options->rss_ppm || options->signal || options->limit.count;
 }
 
 static void name_signal(int signal, char text[HI_UNITS_TEXT_MAX])
@@ -117,6 +117,10 @@ const char *triggers_describe(const struct trigger_options *options, char text[T
 	if (options->signal) {
 		name_signal(options->signal, value);
 		fprintf(out, " --on-signal %s", value);
+	}
+	if (options->limit.count) {
+		fputs(" --at ", out);
+		limit_describe_at(&options->limit, out);
 	}
 	fclose(out);
 	text[TRIGGERS_TEXT_MAX - 1] = 0;

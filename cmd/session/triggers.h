@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * triggers.h - what makes a session write a profile before its end, by amounts of memory and by a
- * signal; --every is in dumps.h.
+ * signal; --every is in dumps.h, and limits of memory are in limit_watch.h.
  *
  * triggers_look() compares figures with thresholds, and knows of no process. Each trigger that has
  * fired gives one dump, also if its threshold was exceeded several times since the last look.
@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "hi_dump.h"
+#include "limit_watch.h"
 
 /* 0 = not asked for, in all of them. */
 struct trigger_options {
@@ -23,6 +24,7 @@ struct trigger_options {
 	uint64_t rss_bytes;   /* that the resident memory exceeds */
 	uint32_t rss_ppm;     /* the same, as millionths of the limit */
 	int signal;
+	struct limit_options limit; /* limit_watch.h, and session_limit.h, look at it */
 };
 
 #define TRIGGERS_TEXT_MAX 256u

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* guard_choice.c - see guard_choice.h. */
+#include "guard_choice.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "procfs.h"
+
+#define DEPTH_MAX 16
+#define UNIT_NAME_MAX 255
+
+/* below the directory of all cgroups: version 2, what is mounted beside version 1, version 1 */
+static const char *const below[] = {"", "/unified", "/memory", "/systemd"};
+#define HIERARCHIES (sizeof(below) / sizeof(*below))
+
+static bool is_cgroup(const char *path)
+{
+	char procs[PATH_MAX];
+
+	return snprintf(procs, sizeof(procs), "%s/cgroup.procs", path) < PATH_MAX &&
+	       !access(procs, F_OK);
+}
+
+int guard_find_cgroup(const char *root, const char *name, char out_path[PATH_MAX])
+{
+	char path[PATH_MAX];
+
+	if (is_cgroup(name)) {
+		snprintf(out_path, PATH_MAX, "%s", name);
+		return 0;
+	}
+	for (size_t i = 0; i < HIERARCHIES; i++) {
+		if (snprintf(path, sizeof(path), "%s%s%s%s", root, below[i],
+			     *name == '/' ? "" : "/", name) >= PATH_MAX ||
+		    !is_cgroup(path))
+			continue;
+		memcpy(out_path, path, sizeof(path));
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* Calls visit for each directory of cgroups in path, until that returns true. */
+struct walk {
+	bool (*visit)(struct walk *walk, const char *path, const char *name);
+	const char *wanted;          /* of a search by name */
+	char *out_path;              /* PATH_MAX */
+	struct guard_choice *choice; /* of a search for processes */
+};
+
+static bool walk_below(struct walk *walk, const char *path, int depth)
+{
+	char inner[PATH_MAX];
+	const struct dirent *entry;
+	bool is_found = false;
+	DIR *directory = depth < DEPTH_MAX ? opendir(path) : NULL;
+
+	while (directory && !is_found && (entry = readdir(directory))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name) >= PATH_MAX)
+			continue;
+		is_found = walk->visit(walk, inner, entry->d_name) ||
+			   walk_below(walk, inner, depth + 1);
+	}
+	if (directory)
+		closedir(directory);
+	return is_found;
+}
+
+static bool is_wanted(struct walk *walk, const char *path, const char *name)
+{
+	if (strcmp(name, walk->wanted) != 0 || !is_cgroup(path))
+		return false;
+	snprintf(walk->out_path, PATH_MAX, "%s", path);
+	return true;
+}
+
+int guard_find_unit(const char *root, const char *name, char out_path[PATH_MAX])
+{
+	char unit[UNIT_NAME_MAX + 1], path[PATH_MAX];
+	struct walk walk = {.visit = is_wanted, .wanted = unit, .out_path = out_path};
+
+	if (!*name || strchr(name, '/') ||
+	    snprintf(unit, sizeof(unit), "%s%s", name, strchr(name, '.') ? "" : ".service") >
+		    UNIT_NAME_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < HIERARCHIES; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, below[i]);
+		if (is_cgroup(path) && walk_below(&walk, path, 0))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static void take_process(struct guard_choice *choice, pid_t pid)
+{
+	struct proc_status status;
+	uint64_t start_time;
+
+	if (pid == getpid() || proc_status_read(pid, 0, &status) || !status.resident_bytes ||
+	    !strcmp(status.comm, "heapinject") || proc_start_time(pid, &start_time))
+		return;
+	if (choice->pid)
+		choice->others++;
+	if (status.resident_bytes <= choice->resident_bytes)
+		return;
+	choice->pid = pid;
+	choice->start_time = start_time;
+	choice->resident_bytes = status.resident_bytes;
+	memcpy(choice->comm, status.comm, sizeof(choice->comm));
+}
+
+static bool take_processes(struct walk *walk, const char *path, const char *name)
+{
+	char procs[PATH_MAX];
+	FILE *file;
+	int pid;
+
+	(void)name;
+	if (snprintf(procs, sizeof(procs), "%s/cgroup.procs", path) >= PATH_MAX)
+		return false;
+	file = fopen(procs, "re");
+	while (file && fscanf(file, "%d", &pid) == 1)
+		if (pid > 0)
+			take_process(walk->choice, pid);
+	if (file)
+		fclose(file);
+	return false;
+}
+
+int guard_choose(const char *path, struct guard_choice *out_choice)
+{
+	struct guard_choice choice = {0};
+	struct walk walk = {.visit = take_processes, .choice = &choice};
+
+	(void)take_processes(&walk, path, "");
+	(void)walk_below(&walk, path, 0);
+	if (!choice.pid)
+		return -ESRCH;
+	*out_choice = choice;
+	return 0;
+}
