@@ -190,8 +190,9 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	package readers page-axe leaks leaks-servers pprof-equal bench bench-report check-bench \
-	fuzz build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
+	package readers guard-kills page-axe leaks leaks-servers pprof-equal bench bench-report \
+	check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format \
+	format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -405,6 +406,13 @@ readers: $(program) ## what other tools make of our files: also Firefox Profiler
 		## the pages of speedscope and dh_view in a browser; a minute and a half
 	@scripts/install-packages build test browsers
 	@READERS=1 V=1 $(MAKE) --no-print-directory check-integration T='^writes$$'
+
+SPEEDS = 1 10 50 200 500 0
+KILLS = 100
+guard-kills: $(program) ## KILLS=100 processes that the kernel kills for their memory, as root, at \
+		## SPEEDS='1 10 50 200 500 0' MB a second (0: one block): which profile \
+		## was on disk before; ten minutes
+	@$(built) CC=$(CC) KILLS=$(KILLS) SPEEDS='$(SPEEDS)' TIMEOUT=3600 V=1 tests/run '^guard$$'
 
 page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in light and dark, on \
 		## a wide screen and a phone's; a minute

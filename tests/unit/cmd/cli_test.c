@@ -155,6 +155,23 @@ UNIT_TEST(wrong_command_lines_are_usage_errors_of_one_line)
 		{"attach --on-signal USR1 -o - 1", "nor for the other triggers"},
 		{"attach --detached --json 1", "--detached returns before there is anything"},
 		{"attach --detached -o - 1", "--detached returns before there is anything"},
+		{"guard", "which process?"},
+		{"guard 1 2", "one argument too many: 2"},
+		{"guard --at 70 --at 512M 1", "not shares of the limit (70%,80%,90%): 512M"},
+		{"guard --at 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17 1", "more than 16 shares"},
+		{"guard --from 0% 1", "not a share of the limit (50%): 0%"},
+		{"guard --from 70% 1", "--from must be below the first share"},
+		{"guard --cgroup a 1", "a process besides --cgroup or --unit: 1"},
+		{"guard --cgroup a --unit b", "--cgroup or --unit, not both"},
+		{"guard --cgroup ''", "a name is empty"},
+		{"guard --unit a/b", "not the name of a unit: a/b"},
+		{"guard -o - 1", "it writes files, and no record stream"},
+		{"guard --until-sure 1", "does not end --until-sure"},
+		{"guard --detached --from 50% 1", "--detached attaches at once"},
+		{"guard --detached --json 1", "--detached returns before there is anything"},
+		{"guard --loader gdb 1", "heapinject guard: not a loader (map, dlopen): gdb"},
+		{"guard --fron 50% 1", "unknown option: --fron (did you mean --from?)"},
+		{"attach --from 50% 1", "unknown option: --from"},
 		{"pause", "which process?"},
 		{"reset 1 2", "one argument too many: 2"},
 		{"rate", "which process?"},
@@ -205,6 +222,8 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 		"attach --every-alloc 1G --at-peak=64M --at-rss 80% --max-kept all " NOBODY,
 		"attach --detached -s 1h " NOBODY,
 		"attach --at-rss 4G --on-signal SIGUSR1 --keep all " NOBODY,
+		"guard " NOBODY,
+		"guard --at=50,95.5% --from 40% -q --max-overhead 0.5% --every 1h " NOBODY,
 	};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		check_error(commands[i], HI_EXIT_REFUSED, NOBODY);
@@ -220,8 +239,9 @@ UNIT_TEST(right_command_lines_come_as_far_as_the_process)
 
 UNIT_TEST(every_command_has_help_on_standard_output)
 {
-	static const char *const names[] = {"check", "attach", "run",   "dump", "detach", "status",
-					    "pause", "resume", "reset", "rate", "report", "help"};
+	static const char *const names[] = {"check",  "attach", "run",   "guard",  "dump",
+					    "detach", "status", "pause", "resume", "reset",
+					    "rate",   "report", "help"};
 	char command[64], by_help[16384];
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(command, sizeof(command), "help %s", names[i]);

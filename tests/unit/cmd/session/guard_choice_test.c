@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* guard_choice: cgroups and units by name, and the largest process in them. */
+#include "guard_choice.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "unit.h"
+
+static char root[] = "/tmp/guard_choice.XXXXXX";
+static char path[PATH_MAX];
+
+static void end(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	CHECK_EQ(system(command), 0);
+}
+
+/* Makes a cgroup with these processes; 0 = none. */
+static void put(const char *name, pid_t one, pid_t other)
+{
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%s/%s/cgroup.procs", root, name);
+	for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+		*at = 0;
+		mkdir(whole, 0700);
+	}
+	FILE *file = fopen(whole, "w");
+	CHECK(file);
+	if (one)
+		fprintf(file, "%d\n", (int)one);
+	if (other)
+		fprintf(file, "%d\n", (int)other);
+	fclose(file);
+}
+
+static bool is_at(const char *below)
+{
+	return !strncmp(path, root, strlen(root)) && !strcmp(path + strlen(root), below);
+}
+
+UNIT_TEST(cgroups_have_names)
+{
+	char whole[PATH_MAX];
+
+	CHECK(mkdtemp(root));
+	put("memory/shop/web", 0, 0);
+	put("db", 0, 0);
+	CHECK_EQ(guard_find_cgroup(root, "shop/web", path), 0);
+	CHECK(is_at("/memory/shop/web"));
+	CHECK_EQ(guard_find_cgroup(root, "/db", path), 0);
+	CHECK(is_at("/db"));
+	snprintf(whole, sizeof(whole), "%s/memory/shop/web", root);
+	CHECK_EQ(guard_find_cgroup(root, whole, path), 0);
+	CHECK_STR(path, whole);
+	CHECK_EQ(guard_find_cgroup(root, "shop", path), -ENOENT); /* has no cgroup.procs */
+	CHECK_EQ(guard_find_cgroup(root, "nowhere", path), -ENOENT);
+	end();
+}
+
+UNIT_TEST(units_are_found_in_any_slice)
+{
+	CHECK(mkdtemp(root));
+	put("systemd", 0, 0);
+	put("systemd/system.slice", 0, 0);
+	put("systemd/system.slice/shop.service", 0, 0);
+	put("systemd/system.slice/shop.timer", 0, 0);
+	CHECK_EQ(guard_find_unit(root, "shop", path), 0);
+	CHECK(is_at("/systemd/system.slice/shop.service"));
+	CHECK_EQ(guard_find_unit(root, "shop.timer", path), 0);
+	CHECK(is_at("/systemd/system.slice/shop.timer"));
+	CHECK_EQ(guard_find_unit(root, "shop.scope", path), -ENOENT);
+	CHECK_EQ(guard_find_unit(root, "system.slice/shop.service", path), -EINVAL);
+	CHECK_EQ(guard_find_unit(root, "", path), -EINVAL);
+	end();
+}
+
+/* A process that has so many bytes of resident memory more than this one. */
+static pid_t start(size_t bytes)
+{
+	int ends[2];
+	char byte;
+
+	CHECK_EQ(pipe(ends), 0);
+	const pid_t pid = fork();
+	if (!pid) {
+		char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(memory, 1, bytes);
+		if (write(ends[1], "", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	CHECK_EQ(read(ends[0], &byte, 1), 1);
+	return pid;
+}
+
+UNIT_TEST(the_largest_process_is_chosen)
+{
+	struct guard_choice choice;
+	const pid_t small = start(1 << 20), large = start(32 << 20), middle = start(8 << 20);
+
+	CHECK(mkdtemp(root));
+	put("a", 0, 0);
+	snprintf(path, sizeof(path), "%s/a", root);
+	CHECK_EQ(guard_choose(path, &choice), -ESRCH);
+	put("a", getpid(), 0); /* never itself */
+	CHECK_EQ(guard_choose(path, &choice), -ESRCH);
+	put("a", small, getpid());
+	put("a/b/c", middle, large); /* a/b is no cgroup, and nevertheless looked into */
+	CHECK_EQ(guard_choose(path, &choice), 0);
+	CHECK_EQ(choice.pid, large);
+	CHECK_EQ(choice.others, 2);
+	CHECK(choice.start_time && choice.resident_bytes >= 32 << 20);
+	kill(large, SIGKILL);
+	CHECK_EQ(waitpid(large, NULL, 0), large);
+	CHECK_EQ(guard_choose(path, &choice), 0);
+	CHECK_EQ(choice.pid, middle);
+	kill(middle, SIGKILL);
+	kill(small, SIGKILL);
+	CHECK_EQ(waitpid(middle, NULL, 0), middle);
+	CHECK_EQ(waitpid(small, NULL, 0), small);
+	end();
+}
+
+UNIT_MAIN()
