@@ -29,7 +29,7 @@ _heapinject_value() {
 	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
 	LOADER) mapfile -t COMPREPLY < <(compgen -W 'map dlopen' -- "$2") ;;
 	WHERE) mapfile -t COMPREPLY < <(compgen -W 'auto entry slot' -- "$2") ;;
-	FILE | OUT | BINARY | PREFIX | DIRS | OLD | NEW)
+	FILE | OUT | BINARY | PREFIX | DIRS | OLD | NEW | PATH)
 		mapfile -t COMPREPLY < <(compgen -f -- "$2")
 		;;
 	esac
@@ -48,8 +48,9 @@ _heapinject() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_heapinject_commands "$program")" -- "$word")
 		return
 	fi
-	# the options of run are those of attach
+	# the options of run are those of attach, and guard has them, too
 	options=$(_heapinject_options "$program" "${command/#run/attach}")
+	[[ $command != guard ]] || options+=$'\n'$(_heapinject_options "$program" attach)
 	while read -r name argument; do
 		[[ $argument == . || $previous != "$name" ]] || {
 			_heapinject_value "$argument" "$word"
@@ -59,7 +60,8 @@ _heapinject() {
 	done <<<"$options"
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
-	elif [[ $command =~ ^(check|attach|detach|dump|status|pause|resume|reset|rate)$ ]]; then
+	elif [[ $command =~ ^(check|attach|guard|detach|dump|status|pause|resume|reset|rate)$ ]]
+	then
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")

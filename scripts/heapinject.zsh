@@ -9,7 +9,7 @@ _heapinject_value() {
 	*'|'*) print -r -- ":$1:(${1//|/ })" ;;
 	LOADER) print -r -- ":$1:(map dlopen)" ;;
 	WHERE) print -r -- ":$1:(auto entry slot)" ;;
-	FILE|OUT|BINARY|PREFIX|DIRS|OLD|NEW) print -r -- ":$1:_files" ;;
+	FILE|OUT|BINARY|PREFIX|DIRS|OLD|NEW|PATH) print -r -- ":$1:_files" ;;
 	*) print -r -- ":$1: " ;;
 	esac
 }
@@ -24,8 +24,9 @@ _heapinject() {
 		_describe command commands
 		return
 	fi
-	# the options of run are those of attach
-	for line in ${(f)"$($program help ${command/#%run/attach} 2>/dev/null)"}; do
+	# the options of run are those of attach, and guard has them, too
+	for line in ${(f)"$($program help ${command/#%run/attach} 2>/dev/null
+		[[ $command != guard ]] || $program help attach 2>/dev/null)"}; do
 		[[ $line == ' '##-* ]] || continue
 		line=${line## ##}
 		text=${${${line#*  }## ##}//[\[\]]/}
@@ -45,7 +46,7 @@ _heapinject() {
 		done
 	done
 	case $command in
-	check|attach|detach|dump|status|pause|resume|reset|rate) specs+=('1:process:_pids') ;;
+	check|attach|guard|detach|dump|status|pause|resume|reset|rate) specs+=('1:process:_pids') ;;
 	*) specs+=('*:file:_files') ;;
 	esac
 	shift words

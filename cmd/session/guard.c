@@ -29,6 +29,8 @@
 #define NEAR_MS 10
 /* while it waits for a process */
 #define CHOOSE_MS 250
+/* half a megabyte is used at once, the rest as sampling needs it */
+#define ROOM_BYTES (4u << 20)
 /* a process that begins cannot be attached to, for example as it executes its program yet */
 #define REFUSALS_MAX 10u
 
@@ -84,6 +86,25 @@ static int await_from(struct memory_watch *watch, const struct guard_options *gu
 	return HI_EXIT_FAILED;
 }
 
+/* Whether what attach maps into the process may be what it is killed for. */
+static bool has_room(struct memory_watch *watch, pid_t pid)
+{
+	struct memory_figures figures;
+	char left[HI_UNITS_TEXT_MAX];
+
+	memory_watch_read(watch, 0, clock_now_ns(), &figures);
+	if (watch->is_machine || !figures.limit || figures.used + ROOM_BYTES <= figures.limit)
+		return true;
+	fprintf(stderr,
+		"heapinject: not attached to process %d: only %s are left to its memory limit, and "
+		"what heapinject maps counts, too; raise the limit, or begin earlier\n",
+		(int)pid,
+		hi_format_bytes(
+			figures.limit > figures.used ? (double)(figures.limit - figures.used) : 0,
+			left, sizeof(left)));
+	return false;
+}
+
 static int guard_one(const struct guard_options *guard, struct session_options *options)
 {
 	static struct memory_watch watch; /* large */
@@ -95,6 +116,10 @@ static int guard_one(const struct guard_options *guard, struct session_options *
 	guard_place_settle(&watch, options->verbose);
 	if (guard->from_ppm)
 		exit_code = await_from(&watch, guard, options);
+	if (exit_code == HI_EXIT_OK && !has_room(&watch, options->pid)) {
+		memory_watch_close(&watch);
+		return HI_EXIT_REFUSED;
+	}
 	memory_watch_close(&watch);
 	options->holds_memory = true;
 	if (exit_code == HI_EXIT_OK)
