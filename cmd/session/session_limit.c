@@ -152,7 +152,19 @@ static void find_limit(struct session *session, uint64_t now_ns)
 	guarded->armed = 0;
 }
 
-/* How far away the limit is, and who grows, as the analyzer says it. */
+/*
+ * What the analyzer says of who grows, without what it says of how to know more. It comes from a
+ * process that has read the target's data, and need not be terminated.
+ */
+static int first_sentence(const char text[HI_ANALYZER_SENTENCE_MAX])
+{
+	const size_t size = strnlen(text, HI_ANALYZER_SENTENCE_MAX);
+	const char *end = memmem(text, size, ". ", 2);
+
+	return end ? (int)(end - text) : (int)size;
+}
+
+/* How far away the limit is, and who grows. */
 static void say_where_it_is(struct session *session, const char *cause)
 {
 	const struct limit_watch *watch = &session->guarded.watch;
@@ -172,7 +184,7 @@ static void say_where_it_is(struct session *session, const char *cause)
 		hi_format_duration(watch->now.now_ns / SECOND_NS, elapsed, sizeof(elapsed)), cause,
 		limit_watch_percent(watch),
 		hi_format_bytes((double)watch->now.limit, limit, sizeof(limit)), when,
-		*grows ? "; " : "", (int)HI_ANALYZER_SENTENCE_MAX - 1, grows);
+		*grows ? "; " : "", *grows ? first_sentence(grows) : 0, grows);
 	/* the sentence has passed through a process that has read the target's data */
 	for (int i = 0; i < length && line[i]; i++)
 		if (line[i] < ' ' || line[i] > '~')
