@@ -13,10 +13,14 @@ end
 
 # Each option of the command that is typed: its name, its argument ("." if there is none), and what
 # help says of it. Names on one line of help have the same argument. The options of run are those
-# of attach.
+# of attach, and guard has them, too.
 function __heapinject_table
     set -l words (commandline -opc)
-    heapinject help (string replace -r '^run$' attach -- $words[2]) 2>/dev/null | awk '/^ +-/ {
+    set -l commands (string replace -r '^run$' attach -- $words[2])
+    test "$commands" = guard; and set commands attach guard
+    for command in $commands
+        heapinject help $command 2>/dev/null
+    end | awk '/^ +-/ {
         sub(/^ +/, ""); text = $0; sub(/  .*/, ""); sub(/^.*  +/, "", text)
         count = split($0, name, ", "); argument = "."
         for (i = 1; i <= count; i++) {
@@ -67,7 +71,7 @@ function __heapinject_is_free
     not __heapinject_is_first; and not __heapinject_argument >/dev/null
 end
 
-set -l attached check attach detach dump status pause resume reset rate
+set -l attached check attach guard detach dump status pause resume reset rate
 set -l takes_process "__heapinject_is_free; and __heapinject_is_command $attached"
 set -l takes_file "__heapinject_is_free; and not __heapinject_is_command $attached"
 

@@ -9,10 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "held_memory.h"
 #include "proc_file.h"
 
-#define HELD_BYTES (8u << 20)
 #define SPARED "-1000"
 
 bool guard_place_is_below(const char *path, const char *above)
@@ -109,9 +107,4 @@ void guard_place_settle(const struct memory_watch *watch, bool verbose)
 		(void)!be_spared();
 	else if (is_inside(watch))
 		settle_inside(watch, verbose);
-	const int err = held_memory_take(HELD_BYTES);
-
-	if (err && verbose)
-		fprintf(stderr, "heapinject: its memory is allocated, but not locked: %s\n",
-			strerror(-err));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard_place.h - `heapinject guard` itself: outside the memory limit that it watches, so that it
- * neither takes of the process's room nor is killed with it, and with its memory allocated.
+ * guard_place.h - where `heapinject guard` itself is: outside the memory limit that it watches, so
+ * that it neither takes of the process's room nor is killed with it.
  */
 #ifndef HI_GUARD_PLACE_H
 #define HI_GUARD_PLACE_H

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "held_memory.h"
 #include "hi_exit.h"
 #include "run_child.h"
 #include "session_begin.h"
@@ -21,6 +22,7 @@
 #include "session_triggers.h"
 
 #define DESCRIPTORS_MAX 65536
+#define HELD_BYTES (8u << 20)
 
 /*
  * Each object's file is open twice or more during a session, and there may be hundreds of objects.
@@ -78,6 +80,8 @@ int session_attach(const struct session_options *options)
 	if (options->detached &&
 	    session_detached_fork(&session.detached, options->quiet, &exit_code))
 		return exit_code;
+	if (options->holds_memory && held_memory_take(HELD_BYTES) && options->verbose)
+		fprintf(stderr, "heapinject: its memory is allocated, but cannot be locked\n");
 	session_signals_end_early();
 	arch_cycles_calibrate();
 	raise_descriptor_limit();

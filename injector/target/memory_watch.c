@@ -173,7 +173,9 @@ static void open_v2(struct memory_watch *watch)
 	watch->usage_fd = open_in(path, "memory.current", O_RDONLY);
 	watch->limit_fd = open_in(path, "memory.max", O_RDONLY);
 	if (!read_number(watch->limit_fd)) {
-		close(watch->limit_fd);
+		if (watch->limit_fd >= 0)
+			close(watch->limit_fd);
+		watch->is_high = true;
 		watch->limit_fd = open_in(path, "memory.high", O_RDONLY);
 	}
 	watch->stalls_fd = open_in(path, "memory.events", O_RDONLY);
@@ -311,6 +313,9 @@ const char *memory_watch_describe(const struct memory_watch *watch, char text[PA
 		snprintf(text, PATH_MAX, "the machine's memory");
 	else
 		snprintf(text, PATH_MAX, "%s of %.*s",
-			 watch->cgroup.is_v1 ? "memory.limit_in_bytes" : "memory.max", room, path);
+			 watch->cgroup.is_v1 ? "memory.limit_in_bytes"
+			 : watch->is_high    ? "memory.high"
+					     : "memory.max",
+			 room, path);
 	return text;
 }

@@ -22,6 +22,7 @@
 struct memory_watch {
 	struct memory_cgroup cgroup;
 	bool is_machine; /* no cgroup limits the process: the memory of the machine does */
+	bool is_high;    /* the limit is memory.high */
 	/*
 	 * open files; -1 = none. stalls: how often the limit was reached; kills: of the OOM killer
 	 */

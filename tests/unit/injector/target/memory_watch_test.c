@@ -89,6 +89,8 @@ UNIT_TEST(version_2)
 
 UNIT_TEST(where_there_is_no_max_high_is_the_limit)
 {
+	char text[PATH_MAX];
+
 	begin();
 	put("memory.current", "100\n");
 	put("a/memory.max", "max\n");
@@ -97,6 +99,7 @@ UNIT_TEST(where_there_is_no_max_high_is_the_limit)
 	CHECK_EQ(memory_watch_open_cgroup(root, "0::/a\n", &watch), 0);
 	memory_watch_read(&watch, NONE, SECOND, &figures);
 	CHECK_EQ(figures.limit, 800);
+	CHECK(strstr(memory_watch_describe(&watch, text), "memory.high of"));
 	CHECK_EQ(figures.used, 100);
 	end();
 }
