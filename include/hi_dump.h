@@ -30,8 +30,8 @@ enum hi_dump_trigger {
 static inline const char *hi_dump_describe(uint32_t triggers, char text[HI_DUMP_TEXT_MAX])
 {
 	static const char *const names[HI_DUMP_TRIGGERS] = {
-		"--every",   "--every-alloc", "--at-peak",  "--at-rss",
-		"--on-signal", "heapinject dump", "shown", "guard --at", "memory pressure"};
+		"--every",         "--every-alloc", "--at-peak",  "--at-rss",       "--on-signal",
+		"heapinject dump", "shown",         "guard --at", "memory pressure"};
 	size_t length = 0;
 
 	*text = 0;

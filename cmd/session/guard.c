@@ -113,7 +113,7 @@ static int guard_one(const struct guard_options *guard, struct session_options *
 	/* what is wrong with the process, attach says best */
 	if (memory_watch_open(options->pid, 0, &watch))
 		return session_attach(options);
-	guard_place_settle(&watch, options->verbose);
+	options->holds_memory = guard_place_settle(&watch, options->verbose);
 	if (guard->from_ppm)
 		exit_code = await_from(&watch, guard, options);
 	if (exit_code == HI_EXIT_OK && !has_room(&watch, options->pid)) {
@@ -121,7 +121,6 @@ static int guard_one(const struct guard_options *guard, struct session_options *
 		return HI_EXIT_REFUSED;
 	}
 	memory_watch_close(&watch);
-	options->holds_memory = true;
 	if (exit_code == HI_EXIT_OK)
 		return session_attach(options);
 	if (options->outcome)

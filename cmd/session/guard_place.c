@@ -80,7 +80,7 @@ static bool is_inside(const struct memory_watch *watch)
 	       guard_place_is_below(own.own, watch->cgroup.path);
 }
 
-static void settle_inside(const struct memory_watch *watch, bool verbose)
+static bool settle_inside(const struct memory_watch *watch, bool verbose)
 {
 	static char path[PATH_MAX];
 	const int err = leave(watch, path);
@@ -91,7 +91,7 @@ static void settle_inside(const struct memory_watch *watch, bool verbose)
 				"heapinject: was in the limited cgroup itself, and has moved to "
 				"%s\n",
 				path);
-		return;
+		return true;
 	}
 	fprintf(stderr,
 		"heapinject: is in the limited cgroup itself, and cannot leave it (%s): its own "
@@ -99,12 +99,12 @@ static void settle_inside(const struct memory_watch *watch, bool verbose)
 		strerror(-err),
 		be_spared() ? "; the OOM killer has been asked to spare it"
 			    : ", and it may be killed together with the process");
+	return false;
 }
 
-void guard_place_settle(const struct memory_watch *watch, bool verbose)
+bool guard_place_settle(const struct memory_watch *watch, bool verbose)
 {
 	if (watch->is_machine)
 		(void)!be_spared();
-	else if (is_inside(watch))
-		settle_inside(watch, verbose);
+	return watch->is_machine || !is_inside(watch) || settle_inside(watch, verbose);
 }

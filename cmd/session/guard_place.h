@@ -21,8 +21,9 @@ bool guard_place_is_below(const char *path, const char *above);
 bool guard_place_next(char path[PATH_MAX], const char *root);
 /*
  * Leaves the limited cgroup, if this process lies in it. Where it has no right to, and where the
- * limit is the machine's, the kernel is asked to spare it. Says what could not be done.
+ * limit is the machine's, the kernel is asked to spare it. Says what could not be done. False: it
+ * is in the limited cgroup still, and each byte that it has is missing there.
  */
-void guard_place_settle(const struct memory_watch *watch, bool verbose);
+bool guard_place_settle(const struct memory_watch *watch, bool verbose);
 
 #endif

@@ -27,7 +27,7 @@ struct trigger_options {
 	struct limit_options limit; /* limit_watch.h, and session_limit.h, look at it */
 };
 
-#define TRIGGERS_TEXT_MAX 256u
+#define TRIGGERS_TEXT_MAX 384u
 
 /* "USR1", "SIGUSR2", "RTMIN+3", "RTMAX-1", "40". 0, or -EINVAL: no signal that is free for this. */
 int triggers_parse_signal(const char *text, int *out_signal);

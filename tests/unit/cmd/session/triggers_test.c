@@ -55,14 +55,16 @@ UNIT_TEST(options_are_told_as_they_are_given)
 							.alloc_bytes = 1024 * MB,
 							.peak_bytes = 64 * MB,
 							.rss_ppm = 805000,
-							.signal = SIGUSR1};
+							.signal = SIGUSR1,
+							.limit = {{700000, 995000}, 2}};
 	char text[TRIGGERS_TEXT_MAX];
 
 	CHECK(!triggers_are_any(&none));
 	CHECK_STR(triggers_describe(&none, text), "");
 	CHECK(triggers_are_any(&all));
 	CHECK_STR(triggers_describe(&all, text), "--every 5m00s --every-alloc 1G --at-peak 64M "
-						 "--at-rss 80.5% --on-signal USR1");
+						 "--at-rss 80.5% --on-signal USR1 "
+						 "--at 70%,99.5%");
 	CHECK_STR(triggers_describe(
 			  &(struct trigger_options){.signal = SIGRTMIN + 3, .rss_bytes = 3 * MB},
 			  text),
