@@ -350,8 +350,9 @@ UNIT_TEST(without_descriptors_it_does_not_start_and_leaks_none)
 	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		last = fd;
 	for (int room = 0; room < 8; room++) { /* eight it needs: every error path */
-		CHECK_EQ(analyzer_child_start(&child, identity_to_run_as(identity_of_caller()),
-					      &(struct analyzer_files){.heap_fd = -1, .pprof_fd = -1}),
+		CHECK_EQ(analyzer_child_start(
+				 &child, identity_to_run_as(identity_of_caller()),
+				 &(struct analyzer_files){.heap_fd = -1, .pprof_fd = -1}),
 			 -EMFILE);
 		CHECK_EQ(child.pid, 4711);
 		int again[10], count = 0;
