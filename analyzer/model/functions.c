@@ -14,6 +14,8 @@
 #include "hi_path.h"
 #include "printable.h"
 
+/* Room for so many calls costs less than to find out whether fewer would do. */
+#define CALLS_CHEAP (1u << 16)
 /* The kernel cuts the name of a process. */
 #define COMM_MAX 15u
 
@@ -280,10 +282,29 @@ static int unfold_frame(struct functions *functions, const struct profile *profi
 	return 0;
 }
 
+/* As if the stack of the most frames had the most calls in each of them. */
+static size_t calls_bound(const struct functions *functions, const struct profile *profile)
+{
+	size_t frames = 0, calls = 0;
+
+	for (size_t i = 0; i < profile->stack_count; i++)
+		frames = profile->stack[i].frame_count > frames ? profile->stack[i].frame_count
+								: frames;
+	for (size_t i = 0; i < profile->frame_count; i++) {
+		const size_t of = functions->first[i + 1] - functions->first[i];
+
+		calls = of > calls ? of : calls;
+	}
+	return frames * calls;
+}
+
 size_t functions_longest_stack(const struct functions *functions, const struct profile *profile)
 {
 	size_t longest = 0;
+	const size_t bound = calls_bound(functions, profile);
 
+	if (bound <= CALLS_CHEAP)
+		return bound;
 	for (size_t i = 0; i < profile->stack_count; i++) {
 		const struct profile_stack *stack = &profile->stack[i];
 		size_t length = 0;

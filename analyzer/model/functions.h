@@ -45,8 +45,8 @@ struct functions {
 };
 
 /*
- * The most calls that a stack of the profile has, by functions.first[], which must be complete:
- * room for one unfolded stack.
+ * At least the most calls that a stack of the profile has, by functions.first[], which must be
+ * complete: room for one unfolded stack.
  */
 size_t functions_longest_stack(const struct functions *functions, const struct profile *profile);
 /* 0 or -ENOMEM. */
