@@ -18,20 +18,23 @@ enum hi_dump_trigger {
 	HI_DUMP_RSS = 1u << 3,
 	HI_DUMP_SIGNAL = 1u << 4,
 	HI_DUMP_REQUEST = 1u << 5,
-	/* the .heap goes to memory, for another process that shows it; there is no .pb.gz */
-	HI_DUMP_SHOWN = 1u << 6,
-	HI_DUMP_LIMIT = 1u << 7,    /* of heapinject guard: a share of the memory limit */
-	HI_DUMP_PRESSURE = 1u << 8, /* of heapinject guard: processes wait for memory */
+	HI_DUMP_LIMIT = 1u << 6,    /* of heapinject guard: a share of the memory limit */
+	HI_DUMP_PRESSURE = 1u << 7, /* of heapinject guard: processes wait for memory */
+	/*
+	 * no trigger, and without a name: the .heap goes to memory, for another process that shows
+	 * it; there is no .pb.gz
+	 */
+	HI_DUMP_SHOWN = 1u << 8,
 };
-#define HI_DUMP_TRIGGERS 9u
+#define HI_DUMP_TRIGGERS 8u
 #define HI_DUMP_TEXT_MAX 128u
 
 /* "--every, --at-peak": what these triggers are called. Returns text, which is "" of no trigger. */
 static inline const char *hi_dump_describe(uint32_t triggers, char text[HI_DUMP_TEXT_MAX])
 {
 	static const char *const names[HI_DUMP_TRIGGERS] = {
-		"--every",         "--every-alloc", "--at-peak",  "--at-rss",       "--on-signal",
-		"heapinject dump", "shown",         "guard --at", "memory pressure"};
+		"--every",     "--every-alloc",   "--at-peak",  "--at-rss",
+		"--on-signal", "heapinject dump", "guard --at", "memory pressure"};
 	size_t length = 0;
 
 	*text = 0;

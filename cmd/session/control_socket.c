@@ -357,6 +357,18 @@ int control_socket_give(int connection, int fd)
 	return sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
+/*
+ * Whether it is memory that nobody can change. A session of another user may give any descriptor,
+ * also one that leads to what only the caller may open.
+ */
+static bool is_sealed(int fd)
+{
+	const int wanted = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+	const int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & wanted) == wanted;
+}
+
 int control_socket_take(int connection, char *text, size_t size)
 {
 	union descriptor_room control;
@@ -376,8 +388,9 @@ int control_socket_take(int connection, char *text, size_t size)
 	    header->cmsg_len != CMSG_LEN(sizeof(fd)))
 		return -EREMOTEIO;
 	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	const int own = open(proc_path_of_fd(fd).text, O_RDONLY | O_CLOEXEC);
-	const int err = own < 0 ? -errno : 0;
+	const bool is_safe = is_sealed(fd);
+	const int own = is_safe ? open(proc_path_of_fd(fd).text, O_RDONLY | O_CLOEXEC) : -1;
+	const int err = !is_safe ? -EPERM : own < 0 ? -errno : 0;
 	close(fd);
 	return err ? err : own;
 }

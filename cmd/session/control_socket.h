@@ -61,7 +61,8 @@ size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max);
 int control_socket_give(int connection, int fd);
 /*
  * Reads such an answer: the descriptor, opened anew for reading. Or negative errno: -EREMOTEIO: the
- * answer is another one, which is in `text`, terminated, untrusted.
+ * answer is another one, which is in `text`, terminated, untrusted; -EPERM: what was given is not
+ * sealed memory.
  */
 int control_socket_take(int connection, char *text, size_t size);
 /* The pid of the process at the other end of a request's connection; 0 = unknown. */

@@ -5,6 +5,7 @@
  */
 #include "control_socket.h"
 #include "dumps.h"
+#include "file_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,16 +126,6 @@ UNIT_TEST(one_at_a_time)
 	close(child);
 }
 
-/* What the child asks for: a descriptor. */
-static int ask_file(int child, uint32_t kind)
-{
-	const struct hi_file_request request = {.kind = kind};
-	char answer[64];
-
-	CHECK_EQ(send(child, &request, sizeof(request), 0), sizeof(request));
-	return control_socket_take(child, answer, sizeof(answer));
-}
-
 UNIT_TEST(watchers_share_a_profile_and_wait_for_files)
 {
 	struct dumps dumps;
@@ -161,7 +152,9 @@ UNIT_TEST(watchers_share_a_profile_and_wait_for_files)
 	CHECK(dumps_is_due(&dumps, 2));
 	CHECK_EQ(dumps_begin(&dumps, 2), 0);
 	CHECK_EQ(dumps.trigger, HI_DUMP_SHOWN);
-	const int file = ask_file(child, HI_FILE_DUMP_HEAP);
+	const struct file_source source = {.ask_fd = child};
+	const int file = file_source_open(&source, NULL,
+					  &(struct hi_file_request){.kind = HI_FILE_DUMP_HEAP});
 	CHECK(file >= 0);
 	CHECK_EQ(send(child, &done, sizeof(done), 0), sizeof(done));
 	file_service_wait(&sink.service);
