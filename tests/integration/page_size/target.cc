@@ -23,11 +23,13 @@ template <int... N> void keep_all(std::integer_sequence<int, N...>)
 /* from 10 to 99 */
 #define EACH_OF_TEN(a, DO) \
 	DO(a##0) DO(a##1) DO(a##2) DO(a##3) DO(a##4) DO(a##5) DO(a##6) DO(a##7) DO(a##8) DO(a##9)
-#define EACH(DO)                                                                    \
-	EACH_OF_TEN(1, DO)                                                          \
-	EACH_OF_TEN(2, DO)                                                          \
-	EACH_OF_TEN(3, DO) EACH_OF_TEN(4, DO) EACH_OF_TEN(5, DO) EACH_OF_TEN(6, DO) \
-		EACH_OF_TEN(7, DO) EACH_OF_TEN(8, DO) EACH_OF_TEN(9, DO)
+#define EACH(DO)           \
+	EACH_OF_TEN(1, DO) \
+	EACH_OF_TEN(2, DO) \
+	EACH_OF_TEN(3, DO) \
+	EACH_OF_TEN(4, DO) \
+	EACH_OF_TEN(5, DO) \
+	EACH_OF_TEN(6, DO) EACH_OF_TEN(7, DO) EACH_OF_TEN(8, DO) EACH_OF_TEN(9, DO)
 #define WAY(n)                                          \
 	__attribute__((noinline)) static void way_##n() \
 	{                                               \
