@@ -74,15 +74,28 @@ static int add_snapshot(struct sum *sum, const char *file, enum profile_side sid
 	return err;
 }
 
+static int merge(struct sum *sum, const struct profile *profile, size_t source)
+{
+	return profile_merge(sum->profile, profile, sum->sources.source[source].side)
+		       ? no_memory(sum)
+		       : 0;
+}
+
 static int merge_oldest(struct sum *sum)
 {
 	struct held *oldest = &sum->held[0];
-	const int err = profile_merge(sum->profile, &oldest->profile,
-				      sum->sources.source[oldest->source].side);
+	const int err = merge(sum, &oldest->profile, oldest->source);
 
 	profile_close(&oldest->profile);
 	memmove(oldest, oldest + 1, --sum->held_count * sizeof(*oldest));
-	return err ? no_memory(sum) : 0;
+	return err;
+}
+
+/* Whether no file to come can be a later snapshot of the same session, and none is before it. */
+static bool is_final(const struct sum *sum, const struct source *source)
+{
+	return sum->held_count == 0 &&
+	       (sum->sources.adds_up || !source_is_same_session(source, source));
 }
 
 static int hold(struct sum *sum, struct profile *profile, size_t source)
@@ -150,6 +163,8 @@ static int add_profile(struct sum *sum, const char *file, enum profile_side side
 	    sources_add(&sum->sources, profile, file, side))
 		return no_memory(sum);
 	source = &sum->sources.source[sum->sources.count - 1];
+	if (is_final(sum, source))
+		return merge(sum, profile, sum->sources.count - 1);
 	before = sum->sources.adds_up ? NULL : counted_snapshot(sum, source);
 	return before ? keep_later(sum, before, source, profile)
 		      : hold(sum, profile, sum->sources.count - 1);
