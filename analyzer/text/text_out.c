@@ -82,3 +82,12 @@ int64_t text_whole(double value)
 {
 	return isnan(value) ? 0 : llround(fmax(fmin(value, WHOLE_MAX), -WHOLE_MAX));
 }
+
+int64_t text_sum(int64_t left, int64_t right)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(left, right, &sum))
+		return left < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}

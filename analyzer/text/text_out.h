@@ -29,5 +29,7 @@ void text_count(uint64_t number, FILE *out);
 void text_number(int64_t number, FILE *out);
 /* Rounds to the nearest whole number that a file can hold, with its sign. */
 int64_t text_whole(double value);
+/* The sum, at most what an int64_t holds: those of hostile files have no bound. */
+int64_t text_sum(int64_t left, int64_t right);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "printable.h"
+#include "text_out.h"
 
 #define SEQUENCE 1
 #define HEAP_NAME "libc.malloc" /* by which the viewer takes it for the native heap */
@@ -198,7 +199,8 @@ static void raise_counts(int64_t *allocated, int64_t *freed, int64_t to_allocate
 	const int64_t in_use = to_allocated - to_freed;
 
 	*freed = to_freed > *freed ? to_freed : *freed;
-	*allocated = *freed + in_use > *allocated ? *freed + in_use : *allocated;
+	const int64_t raised = text_sum(*freed, in_use);
+	*allocated = raised > *allocated ? raised : *allocated;
 	*freed = *allocated - in_use;
 }
 

@@ -123,7 +123,7 @@ static void put_values(struct writer *writer, const struct call_cost *cost)
 		putc(' ', writer->out);
 		text_number(value, writer->out);
 		if (cost->place.callee == CALL_COSTS_SELF)
-			writer->total[i] += value;
+			writer->total[i] = text_sum(writer->total[i], value);
 	}
 	putc('\n', writer->out);
 }

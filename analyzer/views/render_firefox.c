@@ -88,7 +88,7 @@ static void print_in_use(const struct profile_meta *meta, const struct block_eve
 		fputs(i ? "," : "", out);
 		end = sample_end(events, i);
 		for (size_t k = i; k < end; k++)
-			change += events->event[k].bytes;
+			change = text_sum(change, events->event[k].bytes);
 		text_number(change, out);
 	}
 	fprintf(out, "],\n\"length\":%zu}}", count);

@@ -39,6 +39,11 @@ static int add_node(struct tree *tree, uint32_t function, size_t level)
 	return 0;
 }
 
+static void add_value(int64_t *to, int64_t value)
+{
+	*to = text_sum(*to, value);
+}
+
 /* The stacks are sorted, so the nodes of one that exist are at the end of the way to the last one.
  */
 static int add_stack(struct tree *tree, const struct stack_sum *sum, const int64_t *value,
@@ -59,8 +64,8 @@ static int add_stack(struct tree *tree, const struct stack_sum *sum, const int64
 	*depth = count;
 	for (int side = 0; side < SIDES; side++) {
 		for (level = 0; level <= count; level++)
-			tree->node[tree->path[level]].value[side] += value[side];
-		tree->node[tree->path[count]].self[side] += value[side];
+			add_value(&tree->node[tree->path[level]].value[side], value[side]);
+		add_value(&tree->node[tree->path[count]].self[side], value[side]);
 	}
 	return 0;
 }

@@ -85,7 +85,7 @@ static void print_profile(const struct stack_sums *sums, enum sample_type type,
 			continue;
 		fprintf(out, "%s%" PRId64, before, weight);
 		before = ",";
-		total += weight;
+		total = text_sum(total, weight);
 	}
 	fprintf(out, "],\"endValue\":%" PRId64 "}", total);
 }

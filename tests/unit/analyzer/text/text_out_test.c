@@ -56,4 +56,12 @@ UNIT_TEST(whole_numbers)
 	CHECK_EQ(text_whole(-1e300), -(INT64_C(1) << 62));
 }
 
+UNIT_TEST(sums_do_not_overflow)
+{
+	CHECK_EQ(text_sum(2, -3), -1);
+	CHECK_EQ(text_sum(INT64_MAX, INT64_MIN), -1);
+	CHECK_EQ(text_sum(INT64_MAX, 1), INT64_MAX);
+	CHECK_EQ(text_sum(INT64_MIN, -1), INT64_MIN);
+}
+
 UNIT_MAIN()

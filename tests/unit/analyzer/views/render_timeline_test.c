@@ -84,6 +84,29 @@ UNIT_TEST(grafana_has_the_base_on_the_left)
 	profile_close(&profile);
 }
 
+/* A sum of two such values is more than an int64_t holds. */
+UNIT_TEST(sums_of_hostile_values_saturate)
+{
+	static const struct {
+		const char *format, *has;
+	} views[] = {{"firefox", "\"count\":[9223372036854775807]"},
+		     {"grafana", "9223372036854775807"},
+		     {"speedscope", "\"endValue\":9223372036854775807"},
+		     {"callgrind", "totals: 9223372036854775807"}};
+	struct profile profile = sample_open();
+
+	sample_stack(&profile, "main;a", 1, INT64_MAX / 2);
+	sample_stack(&profile, "main;b", 1, INT64_MAX / 2);
+	sample_stack(&profile, "main;c", 1, INT64_MAX / 2);
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		char *text = rendered(views[i].format, &profile, &in_use, 0);
+
+		check_has(text, views[i].has);
+		free(text);
+	}
+	profile_close(&profile);
+}
+
 UNIT_TEST(unknown_stacks_and_odd_names_are_kept)
 {
 	struct profile profile = sample_open();
