@@ -144,7 +144,8 @@ static int derive_main(const struct profile *profile, uint64_t *out_main)
 
 /*
  * The name of an address without a symbol. In a module it names the function, by where that begins
- * or, where this is unknown, the call, one byte before the return address, as addr2line expects it.
+ * if this is known. Else it names the call, one byte before the return address, as addr2line
+ * expects it and pprof's files have it.
  */
 static char *placeholder(const struct functions *functions, const struct profile *profile,
 			 const struct profile_frame *frame)
@@ -154,6 +155,7 @@ static char *placeholder(const struct functions *functions, const struct profile
 			? &profile->module[frame->module]
 			: NULL;
 	const char *path = module && module->path ? module->path : NULL;
+	const uint64_t call = frame->address - (frame->address != 0);
 	char *text;
 	int size;
 
@@ -161,10 +163,9 @@ static char *placeholder(const struct functions *functions, const struct profile
 		return strdup("main [derived]");
 	if (path && *path)
 		size = asprintf(&text, "%s+0x%" PRIx64, module_label(functions, profile, path),
-				(frame->function ? frame->function : frame->address - 1) -
-					module->bias);
+				(frame->function ? frame->function : call) - module->bias);
 	else
-		size = asprintf(&text, "0x%" PRIx64, frame->address);
+		size = asprintf(&text, "0x%" PRIx64, call);
 	return size < 0 ? NULL : text;
 }
 

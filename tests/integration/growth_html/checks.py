@@ -527,7 +527,7 @@ def check_untimed(session, browser):
     )
     check(
         page.evaluate("byId('sum').textContent").replace("\u202f", "") == "+1000B/file"
-        and row_of(page, "0x11")["verdict"] == "grows",
+        and row_of(page, "0x10")["verdict"] == "grows",
         page.evaluate("byId('sum').textContent"),
     )
     check(
@@ -539,12 +539,12 @@ def check_untimed(session, browser):
     few = session.shown(browser, "few.html", files[:4], "--inuse-objects")
     check(
         "fewer than 6" in few.evaluate("byId('notice').textContent")
-        and row_of(few, "0x11")["verdict"] == "too few files",
+        and row_of(few, "0x10")["verdict"] == "too few files",
         few.evaluate("byId('notice').textContent"),
     )
     check(
-        row_of(few, "0x11")["last"] == "13" and row_of(few, "0x11")["interval"] == "? \u2026 ?",
-        row_of(few, "0x11"),
+        row_of(few, "0x10")["last"] == "13" and row_of(few, "0x10")["interval"] == "? \u2026 ?",
+        row_of(few, "0x10"),
     )
     check_quiet(few)
 

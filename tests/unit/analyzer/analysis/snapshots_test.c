@@ -140,7 +140,7 @@ UNIT_TEST(a_stack_deeper_than_the_tree)
 		CHECK_EQ(profile_frame_at(&profile, 0x1000 + i, -1, &frames[i]), 0);
 	sample_frames(&profile, frames, 5000, 1, 64);
 	char *text = rendered("massif", &profile, &options, 0);
-	check_has(text, " n0: 64 0x10C6: 0x10c7\n");
+	check_has(text, " n0: 64 0x10C6: 0x10c6\n");
 	free(text);
 	profile_close(&profile);
 }

@@ -320,7 +320,11 @@ UNIT_TEST(text_names_without_symbols)
 	sample_frames(&profile, frames, 2, 1, 64);
 	char *text = rendered("text", &profile, &in_use, 0);
 	check_has(text, "  libthing.so.1+0x1234\n");
-	check_has(text, "  0x9999\n");
+	check_has(text, "  0x9998\n"); /* of the call, as pprof has it */
+	free(text);
+	profile.meta.granularity = PROFILE_ADDRESSES;
+	text = rendered("text", &profile, &in_use, 0);
+	check_has(text, "  0000000000009998 0x9998\n");
 	free(text);
 	profile_close(&profile);
 }
