@@ -53,7 +53,7 @@ function agesScale(svg) {
 }
 
 function drawAges() {
-	const svg = byId("ages-chart"), bars = agesBars(), scale = agesScale(svg), ticks = valueTicks(Math.max(1, ...bars), { isBytes: true }, 3);
+	const svg = byId("ages-chart"), bars = agesBars(), scale = agesScale(svg), ticks = valueTicks(0, Math.max(1, ...bars), { isBytes: true }, 3);
 	const top = ticks[ticks.length - 1], y = (value) => scale.bottom - (scale.bottom - scale.top) * value / top, [from, to] = rangeOf(), parts = [];
 	for (const tick of ticks)
 		parts.push(makeSvg("line", { class: tick ? "grid" : "zero", x1: scale.left, x2: scale.right, y1: y(tick), y2: y(tick) }),

@@ -12,14 +12,14 @@ function decimalStep(range, count) {
 	return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
 }
 
-// Round numbers from 0 to beyond most: of bytes in their unit.
-function valueTicks(most, kind, count) {
+// Round numbers from below least, which is 0 or less, to beyond most: of bytes in their unit.
+function valueTicks(least, most, kind, count) {
 	let unit = 1;
-	while (kind.isBytes && most / unit >= 1024)
+	while (kind.isBytes && Math.max(most, -least) / unit >= 1024)
 		unit *= 1024;
-	const step = Math.max(decimalStep(most / unit, count) * unit, kind.isBytes ? 0 : 1), ticks = [];
+	const step = Math.max(decimalStep((most - least) / unit, count) * unit, kind.isBytes ? 0 : 1), first = Math.floor(least / step), ticks = [];
 	for (let i = 0; i === 0 || ticks[i - 1] < most; i++)
-		ticks.push(i * step);
+		ticks.push((first + i) * step);
 	return ticks;
 }
 
@@ -61,12 +61,13 @@ class GrowthChart {
 		const { width, height } = this.svg.getBoundingClientRect(), hasLabels = width >= 700;
 		const highest = (series) => series.value.map((value, i) => this.options.hasBands ? Math.max(value, series.interval(i).high) : value);
 		const most = Math.max(1, ...this.shown.map((series) => Math.max(...highest(series))));
-		this.ticks = valueTicks(most, this.kind, Math.max(2, Math.floor(height / 60)));
+		const least = Math.min(0, ...this.shown.map((series) => Math.min(...series.value)));
+		this.ticks = valueTicks(least, most, this.kind, Math.max(2, Math.floor(height / 60)));
 		this.box = { left: 78, right: Math.max(120, width - (hasLabels ? 210 : 14)), top: 12, bottom: Math.max(60, height - (this.showsTimes ? 30 : 10)) };
 		this.hasLabels = hasLabels;
-		const top = this.ticks[this.ticks.length - 1], last = this.time[this.time.length - 1], { left, right, bottom } = this.box;
+		const ground = this.ticks[0], top = this.ticks[this.ticks.length - 1], last = this.time[this.time.length - 1], { left, right, bottom } = this.box;
 		this.x = (time) => left + (right - left) * (last > 0 ? time / last : 0);
-		this.y = (value) => bottom - (bottom - this.box.top) * value / top;
+		this.y = (value) => bottom - (bottom - this.box.top) * (value - ground) / (top - ground);
 	}
 
 	draw() {
@@ -157,10 +158,11 @@ class GrowthChart {
 	}
 }
 
-// A small picture of a row, from nothing to its most.
+// A small picture of a row, from nothing, or from its least if that is less, to its most.
 function makeSpark(time, value) {
-	const width = 104, height = 22, most = Math.max(1e-9, ...value), last = time[time.length - 1];
-	const points = value.map((figure, i) => (last > 0 ? width * time[i] / last : 0).toFixed(1) + " " + (height - 1.5 - (height - 3) * figure / most).toFixed(1));
+	const width = 104, height = 22, least = Math.min(0, ...value), most = Math.max(1e-9, ...value), last = time[time.length - 1];
+	const y = (figure) => (height - 1.5 - (height - 3) * (figure - least) / (most - least)).toFixed(1), ground = least < 0 ? y(0) : height;
+	const points = value.map((figure, i) => (last > 0 ? width * time[i] / last : 0).toFixed(1) + " " + y(figure));
 	return makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-		makeSvg("path", { class: "under", d: `M0 ${height}L${points.join("L")}L${width} ${height}Z` }), makeSvg("path", { d: "M" + points.join("L") }));
+		makeSvg("path", { class: "under", d: `M0 ${ground}L${points.join("L")}L${width} ${ground}Z` }), makeSvg("path", { d: "M" + points.join("L") }));
 }

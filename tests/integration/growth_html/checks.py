@@ -549,6 +549,27 @@ def check_untimed(session, browser):
     check_quiet(few)
 
 
+def check_negative(session, browser):
+    """Totals below zero, as in files of differences, are inside the chart."""
+    values = [3000, 2000, 1000, 0, -1000, -2000]
+    files = [f"negative.{i}.heap" for i in range(len(values))]
+    for value, file in zip(values, files):
+        with open(f"{session.directory}/{file}", "w", encoding="ascii") as out:
+            out.write(
+                "heap profile: 1: 3000 [0: 0] @ heap_v2/1\n"
+                f"{1 if value >= 0 else -1}: {value} [0: 0] @ 0x11\n\nMAPPED_LIBRARIES:\n"
+            )
+    page = session.shown(browser, "negative.html", files)
+    chart = drawing(page, "whole-chart")
+    heights = [y for _, y in chart["series"][0]["line"]]
+    ticks = {number_of(text): y for text, y in chart["ticks"]}
+    check(
+        max(ticks.values()) >= heights[-1] > ticks[0] > heights[0] >= min(ticks.values()),
+        "drawn at", heights, "with ticks", ticks,
+    )
+    check_quiet(page)
+
+
 def check_ways(session):
     """All ways to ask for it lead to the same page, and to no other."""
     page = session.report("--growth", "--html", *session.files)
@@ -595,6 +616,7 @@ def main():
         check_quiet(page)
         check_hostile(session, browser)
         check_untimed(session, browser)
+        check_negative(session, browser)
 
 
 main()
