@@ -3,11 +3,14 @@
  * printable.c - see printable.h.
  *
  * A symbol named with an escape sequence must not drive a terminal, one with a line break must not
- * forge a line of a report, and one with a broken UTF-8 sequence must not make an SVG unreadable.
+ * forge a line of a report, one that turns the order of characters must not look like another, and
+ * one with a broken UTF-8 sequence must not make an SVG unreadable.
  */
 #include "printable.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Length of the well-formed UTF-8 sequence at text (Unicode, table 3-7), 0 if there is none. */
 static size_t sequence_length(const unsigned char *text)
@@ -37,14 +40,29 @@ static size_t sequence_length(const unsigned char *text)
 	return length;
 }
 
+/*
+ * A character that is invisible and changes the order of those beside it, or ends a line: U+061C,
+ * U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. The sequence is well-formed.
+ */
+static bool is_misleading(const unsigned char *text)
+{
+	if (text[0] == 0xd8)
+		return text[1] == 0x9c;
+	if (text[0] != 0xe2)
+		return false;
+	if (text[1] == 0x80)
+		return text[2] == 0x8e || text[2] == 0x8f || (text[2] >= 0xa8 && text[2] <= 0xae);
+	return text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9;
+}
+
 void printable(char *text)
 {
 	unsigned char *byte = (unsigned char *)text;
 
 	while (*byte) {
 		const size_t length = *byte < 0x20 || *byte == 0x7f ? 0 : sequence_length(byte);
-		if (length == 0)
-			*byte = '?';
+		if (length == 0 || is_misleading(byte))
+			memset(byte, '?', length ? length : 1);
 		byte += length ? length : 1;
 	}
 }

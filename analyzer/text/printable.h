@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * printable.h - makes a string from an untrusted file safe to print: one line, no control
- * characters, valid UTF-8.
+ * characters, none that change the order of others, valid UTF-8.
  */
 #ifndef HI_PRINTABLE_H
 #define HI_PRINTABLE_H

@@ -47,6 +47,18 @@ UNIT_TEST(json)
 	CHECK_STR(text, "\"\\\"a\\\\b\\\" and?more\\\"\"\"\"\"plain\"null");
 }
 
+UNIT_TEST(what_misleads_is_replaced)
+{
+	FILE *out = open_text();
+
+	text_plain("a\u202eb\u2066c\u2069d\u200ee\u200ff\u061cg\u2028h\u2029i", "", out);
+	text_plain(" \u202f\u2026\u2065\u206a\u061b\u200d", "", out); /* what stays */
+	fclose(out);
+	CHECK_STR(text, "a???b???c???d???e???f?"
+			"?g???h???i"
+			" \u202f\u2026\u2065\u206a\u061b\u200d");
+}
+
 UNIT_TEST(whole_numbers)
 {
 	CHECK_EQ(text_whole(2.5), 3);
