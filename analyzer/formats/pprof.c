@@ -221,6 +221,16 @@ static uint64_t block_size(const struct profile_row *row)
 	return row->inuse_count ? row->inuse_bytes / row->inuse_count : 0;
 }
 
+/* True if the file that was read holds negative values, and nothing was compared with it. */
+static bool is_bare_difference(const struct profile_meta *meta)
+{
+	bool is_compared = false;
+
+	for (size_t i = 0; i < PROFILE_VALUES; i++)
+		is_compared |= meta->base_changes[i] != 0;
+	return meta->is_difference && !is_compared;
+}
+
 /*
  * The labels that pprof -tags and -tagfocus understand: the size as a number, the thread as texts,
  * because pprof shows no number without a unit.
@@ -236,7 +246,7 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 	protobuf_number(&pprof->line, LABEL_NUM, block_size(row));
 	protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, "bytes"));
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
-	if (row->key.side == PROFILE_BASE)
+	if (row->key.side == PROFILE_BASE && !is_bare_difference(&pprof->profile->meta))
 		/* pprof -diff_base marks base samples in this way: percentages are of their sum */
 		put_text_label(pprof, "pprof::base", "true");
 	if (thread && thread->name)
@@ -326,6 +336,11 @@ __attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *ppro
 	protobuf_number(&pprof->message, PROFILE_COMMENT, string_number(pprof, text));
 }
 
+static bool has_text(const char *text)
+{
+	return text && *text;
+}
+
 static bool is_thinned(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->row_count; i++)
@@ -347,10 +362,13 @@ static void put_comments(struct pprof *pprof)
 
 	estimate_interval(&total, &from, &to);
 	profile_intervals(pprof->profile, &finest, &coarsest);
-	put_comment(pprof, "heapinject %s", meta->version ? meta->version : "");
-	put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid, meta->comm ? meta->comm : "",
-		    meta->host ? meta->host : "");
-	put_comment(pprof, "command line: %s", meta->cmdline ? meta->cmdline : "");
+	put_comment(pprof, "heapinject%s%s", has_text(meta->version) ? " " : "",
+		    meta->version ? meta->version : "");
+	if (meta->pid || has_text(meta->comm) || has_text(meta->host))
+		put_comment(pprof, "pid %" PRIu32 " (%s) on %s", meta->pid,
+			    meta->comm ? meta->comm : "", meta->host ? meta->host : "");
+	if (has_text(meta->cmdline))
+		put_comment(pprof, "command line: %s", meta->cmdline);
 	if (meta->exe)
 		put_comment(pprof, "executable: %s", meta->exe);
 	if (meta->process_start_ticks)

@@ -89,7 +89,8 @@ UNIT_TEST(raw_is_what_a_file_holds)
 
 	profile.meta.duration_ns = 90500000000u;
 	text = rendered("raw", &profile, &in_use, 0);
-	check_has(text, "Comment: heapinject \n");
+	check_has(text, "Comment: heapinject\nComment: pid 1234 (server) on host\n"
+			"Comment: command line: /usr/bin/server --x\n");
 	check_has(text, "PeriodType: space bytes\nPeriod: 1\n");
 	check_has(text, "Duration: 1m30\nSamples:\nalloc_objects/count alloc_space/bytes "
 			"inuse_objects/count inuse_space/bytes[dflt]\n");
@@ -109,6 +110,31 @@ UNIT_TEST(raw_is_what_a_file_holds)
 	profile.meta.comments = strdup("of a stranger\n");
 	text = rendered("comments", &profile, &in_use, 0);
 	CHECK_STR(text, "of a stranger\n");
+	free(text);
+	profile_close(&profile);
+}
+
+/* A file of another tool says nothing of a process, and may hold differences. */
+UNIT_TEST(raw_has_nothing_that_is_not_known)
+{
+	struct profile profile, base;
+	char *text;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	CHECK_EQ(profile_open(&base), 0);
+	profile.meta.interval = base.meta.interval = 1;
+	sample_stack(&profile, "main;a", 1, 64);
+	sample_stack(&base, "main;b", 1, 64);
+	sample_compare(&profile, &base);
+	text = rendered("raw", &profile, &in_use, 0);
+	check_has(text, "Comment: heapinject\nComment: every");
+	check_has(text, "pprof::base:[true]");
+	free(text);
+	memset(profile.meta.base_changes, 0, sizeof(profile.meta.base_changes));
+	profile.meta.is_difference = true;
+	text = rendered("raw", &profile, &in_use, 0);
+	check_has(text, "         -1        -64");
+	check_has_not(text, "pprof::base");
 	free(text);
 	profile_close(&profile);
 }
