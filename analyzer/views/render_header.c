@@ -283,6 +283,17 @@ static void print_warnings(const struct profile *profile, FILE *out)
 		   "; what was good is shown\n");
 }
 
+static bool has_text(const char *text)
+{
+	return text && *text;
+}
+
+/* Files of other tools do not say what process they are of. */
+static bool is_of_process(const struct profile_meta *meta)
+{
+	return meta->pid || has_text(meta->comm) || has_text(meta->host) || has_text(meta->cmdline);
+}
+
 static void print_process(const struct profile_meta *meta, FILE *out)
 {
 	style_print(STYLE_HEADING, out, "heapinject:");
@@ -314,8 +325,10 @@ void render_header_brief(const struct profile *profile, enum sample_type type,
 {
 	const struct profile_meta *meta = &profile->meta;
 
-	print_process(meta, out);
-	print_command(meta, out);
+	if (is_of_process(meta)) {
+		print_process(meta, out);
+		print_command(meta, out);
+	}
 	if (meta->sources)
 		fputs(meta->sources, out);
 	print_window(profile, out);
@@ -335,9 +348,11 @@ void render_header(const struct profile *profile, enum sample_type type,
 {
 	const struct profile_meta *meta = &profile->meta;
 
-	print_process(meta, out);
-	fprintf(out, "\n");
-	print_text(out, "Command: ", meta->cmdline, "\n");
+	if (is_of_process(meta)) {
+		print_process(meta, out);
+		fprintf(out, "\n");
+		print_text(out, "Command: ", meta->cmdline, "\n");
+	}
 	if (meta->sources)
 		fputs(meta->sources, out);
 	print_window(profile, out);

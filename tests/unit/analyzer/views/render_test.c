@@ -71,6 +71,25 @@ UNIT_TEST(text_header_is_brief)
 	profile_close(&profile);
 }
 
+UNIT_TEST(text_header_of_a_file_without_a_process)
+{
+	struct profile profile;
+	struct render_options full = in_use;
+	char *text;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	profile.meta.interval = 1;
+	sample_stack(&profile, "main;a", 1, 64);
+	text = rendered("text", &profile, &in_use, 0);
+	CHECK_EQ(strncmp(text, "Window: ", 8), 0);
+	free(text);
+	full.details = true;
+	text = rendered("text", &profile, &full, 0);
+	CHECK_EQ(strncmp(text, "Window: ", 8), 0);
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(text_folds_allocators_and_starts)
 {
 	struct profile profile = sample_open();
