@@ -200,6 +200,7 @@ int render_tags(const struct profile *profile, const struct render_options *opti
 {
 	struct tags tags = {.type = options->type};
 	bool is_shown[TAG_KEYS] = {false};
+	bool is_any = false;
 	int err = choose_keys(options, is_shown);
 
 	if (!err)
@@ -207,9 +208,14 @@ int render_tags(const struct profile *profile, const struct render_options *opti
 	if (!err && tags.count)
 		qsort(tags.tag, tags.count, sizeof(*tags.tag), compare_tags);
 	for (size_t i = 0; i < tags.count && !err; i++) {
-		if ((i == 0 || tags.tag[i - 1].key != tags.tag[i].key) && is_shown[tags.tag[i].key])
-			print_key(&tags, i, out);
+		if ((i && tags.tag[i - 1].key == tags.tag[i].key) || !is_shown[tags.tag[i].key])
+			continue;
+		print_key(&tags, i, out);
+		is_any = true;
 	}
+	if (!err && !is_any)
+		fprintf(out, "No tags%s: --tags shows bytes, thread and thread_id\n",
+			tags.count ? " that --tagshow and --taghide leave" : "");
 	for (size_t i = 0; i < tags.count; i++)
 		free(tags.tag[i].value);
 	free(tags.tag);

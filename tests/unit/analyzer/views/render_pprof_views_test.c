@@ -78,6 +78,24 @@ UNIT_TEST(tags_have_their_weights)
 	check_has(text,
 		  " thread: Total 4.0\n         2.0 (50.00%): one\n         2.0 (50.00%): two\n");
 	check_has_not(text, "thread_id");
+	check_has_not(text, "No tags");
+	free(text);
+	profile_close(&profile);
+}
+
+UNIT_TEST(without_tags_the_view_says_so)
+{
+	struct profile profile = two_stacks();
+	const struct render_options none = {.type = INUSE_SPACE, .tagshow = "color"};
+	char *text = rendered("tags", &profile, &none, 0);
+
+	CHECK_STR(text, "No tags that --tagshow and --taghide leave: --tags shows bytes, thread "
+			"and thread_id\n");
+	free(text);
+	for (size_t i = 0; i < profile.row_count; i++)
+		profile.row[i].block_bytes = PROFILE_NO_LABEL;
+	text = rendered("tags", &profile, &in_use, 0);
+	CHECK_STR(text, "No tags: --tags shows bytes, thread and thread_id\n");
 	free(text);
 	profile_close(&profile);
 }
