@@ -273,8 +273,14 @@ int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *
 		else if (part.number == SAMPLE_LABEL)
 			err = read_label(reader, &part, &sample);
 	}
-	if (err || end != -ENODATA || sample.value_count != reader->type_count)
+	if (err || end != -ENODATA)
 		return -EBADMSG;
+	if (sample.value_count != reader->type_count) {
+		read_damage(reader->profile,
+			    "damaged: a sample has %zu values, and there are %zu types",
+			    sample.value_count, (size_t)reader->type_count);
+		return -EBADMSG;
+	}
 	drop_frames(reader, &sample);
 	return add_sample(reader, &sample);
 }
