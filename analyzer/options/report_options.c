@@ -90,14 +90,17 @@ static int set_sort(struct report_options *options, const char *text)
 }
 
 /* As in pprof: 0 and below is everything, but -1 is what the view does by itself. */
-static int set_limit(struct report_options *options, const char *text)
+static int set_limit(struct report_options *options, const struct hi_options *given)
 {
+	const char *text = given->value, *typed = given->word + 1 + (given->word[1] == '-');
+	const struct option *named = hi_option_find(given->known, typed, strcspn(typed, "="));
 	const bool is_negative = *text == '-';
 	const char *end;
 	uint64_t limit;
 
 	if (hi_parse_digits(text + is_negative, &limit, &end) || *end || limit > LIMIT_MAX) {
-		report_complain(options, "-n wants a number (0 is all), not \"%s\"", text);
+		report_complain(options, "%s%s wants a number (0 is all), not \"%s\"",
+				named ? "--" : "-", named ? named->name : "n", text);
 		return -EINVAL;
 	}
 	options->render.limit = is_negative && limit == 1 ? 0
@@ -409,7 +412,7 @@ int report_options_set(struct report_options *options, int code, const struct hi
 		options->symbols.binary = options->render.binary = value;
 		return 0;
 	case 'n':
-		return set_limit(options, value);
+		return set_limit(options, given);
 	case OPTION_SORT:
 		return set_sort(options, value);
 	case OPTION_TAIL:

@@ -246,7 +246,9 @@ UNIT_TEST(wrong_usage)
 	check_usage("a", "--nonsense", "unknown option: --nonsense");
 	check_usage("a", "-x", "unknown option: -x");
 	check_usage("a", "-o", "an option lacks its value: -o");
-	check_usage("a", "-n0x", "-n wants a number");
+	check_usage("a", "-n0x", ": -n wants a number (0 is all), not \"0x\"");
+	check_usage("a", "--nodecount=abc", ": --nodecount wants a number (0 is all), not");
+	check_usage("a", "-limit=abc", ": --limit wants a number (0 is all), not");
 	check_usage("a", "--sort=size", "--sort is flat or cum");
 	check_usage("-s", "-t", "exclude each other");
 	check_usage("a", "--focus=a(b", "--focus: \"a(b\" is no regular expression");
