@@ -2,16 +2,20 @@
 /* report_file.c - see report_file.h. */
 #include "report_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "allocator_frames.h"
 #include "bias.h"
 #include "file_writer.h"
 #include "hi_path.h"
+#include "printable.h"
 #include "progress_bar.h"
 #include "reader.h"
 #include "remote_argument.h"
@@ -89,6 +93,60 @@ static int complain_of_empty(const struct report_options *options, const char *f
 	return err;
 }
 
+static bool ends_with(const char *text, const char *ending)
+{
+	const size_t length = strlen(text), size = strlen(ending);
+
+	return length > size && strcmp(text + length - size, ending) == 0;
+}
+
+static bool is_newer(const struct timespec *one, const struct timespec *other)
+{
+	return one->tv_sec != other->tv_sec ? one->tv_sec > other->tv_sec
+					    : one->tv_nsec > other->tv_nsec;
+}
+
+/* The newest file that is named as a heap profile and is not empty. False if there is none. */
+static bool find_newest(const char *path, char out_name[NAME_MAX + 1])
+{
+	DIR *directory = opendir(path);
+	struct timespec newest = {0};
+	bool is_found = false;
+	struct dirent *entry;
+	struct stat file;
+
+	while (directory && (entry = readdir(directory))) {
+		if ((!ends_with(entry->d_name, ".heap") && !ends_with(entry->d_name, ".pb.gz")) ||
+		    fstatat(dirfd(directory), entry->d_name, &file, 0) || !S_ISREG(file.st_mode) ||
+		    !file.st_size || (is_found && !is_newer(&file.st_mtim, &newest)))
+			continue;
+		is_found = true;
+		newest = file.st_mtim;
+		snprintf(out_name, NAME_MAX + 1, "%s", entry->d_name);
+	}
+	if (directory)
+		closedir(directory);
+	return is_found;
+}
+
+/* Says which file of a directory may be meant. */
+static void complain_of_directory(const struct report_options *options, const char *file)
+{
+	const bool has_slash = *file && file[strlen(file) - 1] == '/';
+	char name[NAME_MAX + 1];
+
+	if (!find_newest(file, name)) {
+		report_complain(options,
+				"%s: a directory, which holds no .heap or .pb.gz file; name a "
+				"profile",
+				file);
+		return;
+	}
+	printable(name);
+	report_complain(options, "%s: a directory; name a profile in it, the newest is %s%s%s",
+			file, file, has_slash ? "" : "/", name);
+}
+
 static int load(const struct report_options *options, const char *file, struct profile *profile)
 {
 	const bool is_stdin = strcmp(file, "-") == 0;
@@ -115,6 +173,8 @@ static int load(const struct report_options *options, const char *file, struct p
 	if (err == -EBADMSG)
 		report_complain(options, "%s: %s", name,
 				profile->meta.damage ? profile->meta.damage : "damaged");
+	else if (err == -EISDIR && !is_stdin)
+		complain_of_directory(options, file);
 	else if (err)
 		report_complain(options, "%s: %s", name, unreadable(err));
 	else if (profile->meta.damage)

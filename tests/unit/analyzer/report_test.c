@@ -228,6 +228,36 @@ UNIT_TEST(what_is_no_profile)
 	CHECK_STR(result.out, "");
 }
 
+UNIT_TEST(a_directory_is_refused_with_its_newest_profile)
+{
+	const struct timespec early[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	static struct result result;
+	char wanted[256];
+
+	CHECK(mkdtemp(directory) != NULL);
+	RUN(NULL, &result, directory);
+	CHECK_EQ(result.status, HI_EXIT_FAILED);
+	CHECK(strstr(result.err, ": a directory, which holds no .heap or .pb.gz file"));
+	CHECK_EQ(rmdir(directory), 0);
+	strcpy(directory + strlen(directory) - 6, "XXXXXX");
+	setup();
+	fclose(fopen(path_of("out.heap"), "w")); /* of a session that goes on */
+	FILE *old = fopen(path_of("out.pb.gz"), "w");
+	fputs("old", old);
+	fclose(old);
+	CHECK_EQ(utimensat(AT_FDCWD, path_of("out.pb.gz"), early, 0), 0);
+	RUN(NULL, &result, directory);
+	CHECK_EQ(result.status, HI_EXIT_FAILED);
+	CHECK_STR(result.out, "");
+	snprintf(wanted, sizeof(wanted),
+		 "heapinject report: %s: a directory; name a profile in it, the newest is %s\n",
+		 directory, path_of("in.heap"));
+	CHECK_STR(result.err, wanted);
+	unlink(path_of("out.heap"));
+	unlink(path_of("out.pb.gz"));
+	teardown();
+}
+
 static void check_usage(const char *a, const char *b, const char *complaint)
 {
 	static struct result result;
