@@ -415,8 +415,11 @@ int render_flame(const struct profile *profile, const struct render_options *opt
 		.fraction = NARROWEST / WIDTH,
 	};
 	struct calltree tree;
-	int err = calltree_open(profile, &tree_options, &tree);
+	int err = render_refuse_terminal(out, "flame");
 
+	if (err)
+		return err;
+	err = calltree_open(profile, &tree_options, &tree);
 	if (err)
 		return render_result(err, out);
 	struct picture picture = {.tree = &tree, .type = options->type, .out = out};

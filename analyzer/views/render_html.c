@@ -136,11 +136,13 @@ static int render(const struct profile *profile, const struct render_options *op
 	struct html_data data = {.profile = profile, .options = options, .is_growth = is_growth};
 	struct answer answer;
 	char *series = NULL;
-	int err = has_answer ? answer_open(profile,
-					   LEAKS_TAIL_SHARE * (double)profile->meta.duration_ns,
-					   TREND_LEVEL, &answer)
-			     : 0;
+	int err = render_refuse_terminal(out, "html");
 
+	if (err)
+		return err;
+	if (has_answer)
+		err = answer_open(profile, LEAKS_TAIL_SHARE * (double)profile->meta.duration_ns,
+				  TREND_LEVEL, &answer);
 	if (!err)
 		err = series_json(profile, options, &series);
 	data.answer = has_answer ? &answer : NULL;

@@ -210,9 +210,12 @@ int render_svg(const struct profile *profile, const struct render_options *optio
 	static char format[] = "-Tsvg";
 	char *text = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-	int err;
+	FILE *stream;
+	int err = render_refuse_terminal(out, "svg");
 
+	if (err)
+		return err;
+	stream = open_memstream(&text, &size);
 	if (!stream)
 		return render_result(-ENOMEM, out);
 	err = render_graph(profile, options, format, stream);

@@ -3,6 +3,7 @@
  * render_test.c - each report format on a small profile whose figures are known.
  */
 #include <errno.h>
+#include <fcntl.h>
 
 #include "filter.h"
 #include "render_header.h"
@@ -783,6 +784,28 @@ UNIT_TEST(svg_without_graphviz)
 	free(rendered("svg", &profile, &in_use, -ENOENT));
 	check_has(render_error(), "apt-get install graphviz");
 	free(rendered("text", &profile, &in_use, 0));
+	profile_close(&profile);
+}
+
+UNIT_TEST(pages_and_pictures_are_not_for_terminals)
+{
+	static const char *const names[] = {"svg", "flame", "html", "png", "pprof"};
+	struct profile profile = sample_open();
+	char wanted[64];
+	const int keeper = posix_openpt(O_RDWR | O_NOCTTY);
+
+	sample_stack(&profile, "main;a", 1, 64);
+	CHECK(keeper >= 0 && !grantpt(keeper) && !unlockpt(keeper));
+	FILE *terminal = fopen(ptsname(keeper), "w");
+	CHECK(terminal && isatty(fileno(terminal)));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		CHECK_EQ(renderer_named(names[i])->render(&profile, &in_use, terminal), -EINVAL);
+		snprintf(wanted, sizeof(wanted), "--%s is not for terminals: name a file (-o)",
+			 names[i]);
+		CHECK_STR(render_error(), wanted);
+	}
+	fclose(terminal);
+	close(keeper);
 	profile_close(&profile);
 }
 
