@@ -106,7 +106,7 @@ function limitState() {
 		state.range = null;
 		state.thread = -1;
 	}
-	if (!isIndex(state.calls, 1001))
+	if (!isIndex(state.calls - 1, 1000))
 		state.calls = atFirst.calls;
 }
 

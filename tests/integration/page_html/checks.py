@@ -459,7 +459,10 @@ def check_link(page, browser, session):
         ),
         "another fragment leads to", other.evaluate("location.hash"),
     )
-    odd = browser.open(address + "#tab=nothing&type=9&snapshot=7&range=4&zoom=-3&around=x&focus=%")
+    odd = browser.open(
+        address + "#tab=nothing&type=9&snapshot=7&range=4&zoom=-3&around=x&focus=%&calls=0"
+    )
+    check(odd.evaluate("state.calls === atFirst.calls"), "no functions are shown")
     check(odd.evaluate("state.tab") == "flame", "nonsense leads to", odd.evaluate("state.tab"))
     # Opened there, the page has not shown the graph yet when it is saved.
     table = browser.open(address + "#tab=table")
