@@ -97,10 +97,9 @@ static int add_string(struct pprof_tables *tables, const struct protobuf_field *
 	if (array_reserve(&tables->string, &tables->string_capacity, tables->string_count,
 			  sizeof(*tables->string)))
 		return -ENOMEM;
-	copy = strndup((const char *)field->bytes, field->size);
+	copy = printable_escaped((const char *)field->bytes, field->size);
 	if (!copy)
 		return -ENOMEM;
-	printable(copy);
 	tables->string[tables->string_count++] = copy;
 	return 0;
 }

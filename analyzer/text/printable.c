@@ -10,7 +10,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define ESCAPE_MAX 4u /* characters: \x01 */
 
 /* Length of the well-formed UTF-8 sequence at text (Unicode, table 3-7), 0 if there is none. */
 static size_t sequence_length(const unsigned char *text)
@@ -55,14 +59,44 @@ static bool is_misleading(const unsigned char *text)
 	return text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9;
 }
 
+static bool is_control(unsigned char byte)
+{
+	return byte < 0x20 || byte == 0x7f;
+}
+
 void printable(char *text)
 {
 	unsigned char *byte = (unsigned char *)text;
 
 	while (*byte) {
-		const size_t length = *byte < 0x20 || *byte == 0x7f ? 0 : sequence_length(byte);
+		const size_t length = is_control(*byte) ? 0 : sequence_length(byte);
 		if (length == 0 || is_misleading(byte))
 			memset(byte, '?', length ? length : 1);
 		byte += length ? length : 1;
 	}
+}
+
+char *printable_escaped(const char *text, size_t size)
+{
+	static const char letters[] = "nrt", controls[] = "\n\r\t";
+	size_t length = strnlen(text, size), escapes = 0;
+
+	for (size_t i = 0; i < length; i++)
+		escapes += is_control((unsigned char)text[i]);
+	char *copy = malloc(length + escapes * (ESCAPE_MAX - 1) + 1), *to = copy;
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < length; i++) {
+		const char *control = strchr(controls, text[i]);
+
+		if (!is_control((unsigned char)text[i]))
+			*to++ = text[i];
+		else if (control)
+			to += sprintf(to, "\\%c", letters[control - controls]);
+		else
+			to += sprintf(to, "\\x%02x", (unsigned char)text[i]);
+	}
+	*to = '\0';
+	printable(copy);
+	return copy;
 }

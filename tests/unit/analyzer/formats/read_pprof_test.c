@@ -333,6 +333,32 @@ UNIT_TEST(the_label_is_the_size_of_the_blocks)
 }
 
 /* The strings come last, so these are what a file that was cut off lacks first. */
+UNIT_TEST(names_that_differ_in_control_characters_stay_different)
+{
+	static const char *const names[] = {"a\nb", "a\tb"}, *const shown[] = {"a\\nb", "a\\tb"};
+	static const uint64_t value[] = {10, 1000, 4, 400};
+	struct writer writer;
+	struct profile profile;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	for (uint64_t id = 1; id <= 2; id++) {
+		put_function(&writer, id, names[id - 1], "f.c");
+		protobuf_number(&writer.part, LOCATION_ID, id);
+		put_line(&writer, id, 1);
+		put(&writer, PROFILE_LOCATION);
+		protobuf_packed(&writer.part, SAMPLE_LOCATION_ID, &id, 1);
+		protobuf_packed(&writer.part, SAMPLE_VALUE, value, 4);
+		put(&writer, PROFILE_SAMPLE);
+	}
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK_EQ(profile.frame_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		CHECK_STR(profile.frame[i].line[0].function, shown[i]);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
 UNIT_TEST(strings_beyond_the_table_are_damage)
 {
 	static const uint64_t value[] = {10, 1000, 4, 400};

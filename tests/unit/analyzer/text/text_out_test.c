@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "printable.h"
 #include "unit.h"
 
 static char text[4096];
@@ -57,6 +58,17 @@ UNIT_TEST(what_misleads_is_replaced)
 	CHECK_STR(text, "a???b???c???d???e???f?"
 			"?g???h???i"
 			" \u202f\u2026\u2065\u206a\u061b\u200d");
+}
+
+UNIT_TEST(control_characters_become_escapes)
+{
+	char *copy = printable_escaped("a\nb\tc\rd\001\177\xff\u202ez", 100);
+
+	CHECK_STR(copy, "a\\nb\\tc\\rd\\x01\\x7f????z");
+	free(copy);
+	copy = printable_escaped("\n\n\n", 2);
+	CHECK_STR(copy, "\\n\\n");
+	free(copy);
 }
 
 UNIT_TEST(whole_numbers)
