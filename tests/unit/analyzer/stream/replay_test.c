@@ -221,6 +221,7 @@ struct seen {
 	unsigned dumps;
 	uint64_t samples, duration_ns;
 	char trigger[HI_DUMP_TEXT_MAX];
+	uint32_t triggers;
 };
 
 static void pass_over(void *context, struct profile *profile, uint64_t bad_records)
@@ -235,6 +236,7 @@ static void look(void *context, struct profile *profile, uint32_t triggers)
 	struct seen *seen = context;
 
 	seen->dumps++;
+	seen->triggers = triggers;
 	seen->samples = profile->meta.samples;
 	seen->duration_ns = profile->meta.duration_ns;
 	snprintf(seen->trigger, sizeof(seen->trigger), "%s",
@@ -264,6 +266,7 @@ UNIT_TEST(a_dump_is_of_what_went_before_it)
 	open_input_of(file, SIZE_MAX >> 1, &input);
 	CHECK_EQ(replay_stream(&input, &observer, &profile), 0);
 	CHECK_EQ(seen.dumps, 2);
+	CHECK_EQ(seen.triggers, HI_DUMP_PEAK | HI_DUMP_SIGNAL);
 	CHECK_STR(seen.trigger, "--at-peak, --on-signal");
 	CHECK(!profile.meta.trigger); /* the end has none */
 	CHECK_EQ(seen.samples, 1);
