@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +305,16 @@ static DIR *list_as(struct identity owner, const char *runtime)
 	return list;
 }
 
+/* 0: no name of a socket */
+static pid_t pid_of_socket(const char *name)
+{
+	uint64_t pid;
+	const char *end;
+	return !hi_parse_digits(name, &pid, &end) && !strcmp(end, ".sock") && pid <= INT32_MAX
+		       ? (pid_t)pid
+		       : 0;
+}
+
 size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max)
 {
 	struct identity owner = {.uid = geteuid(), .gid = getegid()};
@@ -316,15 +327,44 @@ size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max)
 		list_as(owner, session ? runtime_in(environment, size) : getenv("XDG_RUNTIME_DIR"));
 	free(environment);
 	while (list && count < max && (entry = readdir(list))) {
-		uint64_t pid;
-		const char *end;
-		if (!hi_parse_digits(entry->d_name, &pid, &end) && !strcmp(end, ".sock") && pid &&
-		    pid <= INT32_MAX)
-			out_pids[count++] = (pid_t)pid;
+		const pid_t pid = pid_of_socket(entry->d_name);
+		if (pid)
+			out_pids[count++] = pid;
 	}
 	if (list)
 		closedir(list);
 	return count;
+}
+
+void control_socket_forget(pid_t pid)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	int found, directory;
+	if (open_socket(runtime, geteuid(), pid, &found))
+		return;
+	const int connection = connect_to(found, geteuid());
+	close(found);
+	if (connection >= 0)
+		close(connection);
+	if (connection != -ECONNREFUSED || open_directory(runtime, geteuid(), false, &directory))
+		return;
+	unlink(socket_address(directory, pid).sun_path);
+	close(directory);
+	remove_directory();
+}
+
+void control_socket_sweep(void)
+{
+	const struct dirent *entry;
+	DIR *list = list_as((struct identity){.uid = geteuid(), .gid = getegid()},
+			    getenv("XDG_RUNTIME_DIR"));
+	while (list && (entry = readdir(list))) {
+		const pid_t pid = pid_of_socket(entry->d_name);
+		if (pid && kill(pid, 0) && errno == ESRCH)
+			control_socket_forget(pid);
+	}
+	if (list)
+		closedir(list);
 }
 
 pid_t control_socket_peer(int connection)

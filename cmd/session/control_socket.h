@@ -55,6 +55,13 @@ int control_socket_request_of(pid_t session, pid_t pid, const char *request);
  */
 size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max);
 /*
+ * Removes the caller's own socket of pid if nobody listens there: its session was killed. To be
+ * called while no session begins for pid.
+ */
+void control_socket_forget(pid_t pid);
+/* The same of all whose process is gone, too, as nobody will attach to those again. */
+void control_socket_sweep(void);
+/*
  * Answers "ok" with a descriptor, which other clients may have, too: they are to open it anew, for
  * a position of their own. Returns 0 or negative errno. The caller closes both.
  */

@@ -143,6 +143,7 @@ static int describe_target(struct session *session)
  */
 static void listen_for_detach(struct session *session)
 {
+	control_socket_sweep();
 	int err = control_socket_listen(&session->socket, session->attachment.pid);
 	if (err && !session->options->quiet)
 		fprintf(stderr,

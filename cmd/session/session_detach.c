@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "control_socket.h"
 #include "detach.h"
 #include "hi_exit.h"
 #include "recover.h"
@@ -108,6 +109,9 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	/* if the arena is inherited, the heartbeat is for the parent process */
 	if (!err && !attachment.is_inherited && is_beating(&attachment))
 		err = -EBUSY;
+	/* the lock is ours: no other session begins */
+	if (!err || err == -ENOENT)
+		control_socket_forget(pid);
 	int exit_code = HI_EXIT_FAILED;
 	if (err == -ENOENT && !attachment.leftover_count)
 		fprintf(stderr,

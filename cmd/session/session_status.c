@@ -149,6 +149,7 @@ static void ask_all(struct listing *listing)
 	DIR *proc = opendir("/proc");
 	const struct dirent *entry;
 
+	control_socket_sweep();
 	ask_sockets_of(listing, 0);
 	while (proc && (entry = readdir(proc))) {
 		uint64_t pid;

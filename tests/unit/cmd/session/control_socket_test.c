@@ -117,6 +117,29 @@ UNIT_TEST(knows_which_sockets_there_are)
 	remove_runtime_directory();
 }
 
+UNIT_TEST(forgets_the_sockets_of_dead_sessions)
+{
+	const pid_t gone = 2147480011; /* no process */
+	struct control_socket dead, dead_of_gone, live_of_gone;
+	pid_t pids[4];
+	use_runtime_directory();
+	CHECK_EQ(control_socket_listen(&live_of_gone, gone), 0);
+	CHECK_EQ(control_socket_listen(&dead, getpid()), 0);
+	CHECK_EQ(control_socket_listen(&dead_of_gone, gone + 1), 0);
+	close(dead.fd);
+	close(dead_of_gone.fd);
+	control_socket_sweep();
+	CHECK_EQ(control_socket_list(0, pids, 4), 2);
+	CHECK_EQ(pids[0] + (int64_t)pids[1], getpid() + (int64_t)gone);
+	control_socket_forget(gone); /* somebody listens */
+	CHECK_EQ(control_socket_list(0, pids, 4), 2);
+	control_socket_forget(getpid());
+	CHECK_EQ(control_socket_list(0, pids, 4), 1);
+	CHECK_EQ(pids[0], gone);
+	control_socket_close(&live_of_gone);
+	remove_runtime_directory();
+}
+
 /* After sudo XDG_RUNTIME_DIR may still be the caller's, who could lead us anywhere from there. */
 UNIT_TEST(puts_nothing_into_the_directory_of_another_user)
 {
