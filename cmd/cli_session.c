@@ -83,9 +83,11 @@ static int parse_attach_option(int option, const struct hi_options *given,
 			       : HI_EXIT_OK;
 	case 'c':
 		options->interval = 0;
-		return strcmp(value, "auto") != 0 && hi_parse_bytes(value, &options->interval)
+		return strcmp(value, "auto") != 0 && (hi_parse_bytes(value, &options->interval) ||
+						      options->interval > HI_INTERVAL_MOST)
 			       ? cli_usage_error(session_command,
-						 "not a number of bytes (524288, 512K, 1M, auto)",
+						 "not a number of bytes (524288, 512K, 1M, auto; "
+						 "at most 1024G)",
 						 value)
 			       : HI_EXIT_OK;
 	case 'b':

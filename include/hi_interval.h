@@ -30,4 +30,7 @@ enum hi_interval {
 	HI_INTERVAL_FIXED = 512 << 10,
 };
 
+/* With a larger one nothing would be sampled. */
+#define HI_INTERVAL_MOST (1ull << 40)
+
 #endif

@@ -4,9 +4,8 @@
 
 #include <errno.h>
 
+#include "hi_interval.h"
 #include "thread_table.h"
-
-#define INTERVAL_MOST (1ull << 40) /* with a larger one nothing would be sampled */
 
 /*
  * Writes the record first: the payload may draw with the new mean from the next instruction on. A
@@ -51,12 +50,12 @@ int session_rate_choose(struct session *session, uint64_t bytes)
 	session->has_chosen_rate = bytes != 0;
 	if (!bytes)
 		return 0;
-	if (bytes < finest || bytes > INTERVAL_MOST) {
+	if (bytes < finest || bytes > HI_INTERVAL_MOST) {
 		session->has_chosen_rate = false;
 		return -ERANGE;
 	}
 	/* nearest as a factor: from 1.414 times on the next one is */
-	while (shift < HI_INTERVAL_SHIFT_MAX && finest << (shift + 1) <= INTERVAL_MOST &&
+	while (shift < HI_INTERVAL_SHIFT_MAX && finest << (shift + 1) <= HI_INTERVAL_MOST &&
 	       (double)bytes >= 1.41421356 * (double)(finest << shift))
 		shift++;
 	if (shift != before || shift != session->interval_shift)
