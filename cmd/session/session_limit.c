@@ -19,6 +19,8 @@
 /* a process can be moved, and limits can be set, while it runs */
 #define FIND_EVERY_NS 2000000000ull
 #define NICE_IN_A_HURRY (-15)
+/* kills count in the whole machine: below this, they are of cgroups with limits of their own */
+#define MACHINE_FULL_PERCENT 50
 #define LINE_MAX_BYTES (PATH_MAX + HI_ANALYZER_SENTENCE_MAX + 256)
 
 static bool is_watching(const struct session *session)
@@ -136,6 +138,7 @@ static void find_limit(struct session *session, uint64_t now_ns)
 	if (now_ns < guarded->found_ns + FIND_EVERY_NS)
 		return;
 	guarded->found_ns = now_ns;
+	memory_watch_outlives(&guarded->memory);
 	if (proc_file_read(session->attachment.pid, session->attachment.tid, "cgroup", &text, NULL))
 		return;
 	memory_limit_find_cgroup(MEMORY_LIMIT_CGROUPS, text, &cgroup);
@@ -275,7 +278,10 @@ void session_limit_dump(struct session *session)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The signal that ended the process, as long as nobody has waited for it; 0: not known, or none. */
+/*
+ * The signal that ended the process, as long as nobody has waited for it; 0: not known; -1: none,
+ * it has exited with another status than 0.
+ */
 static int signal_of(pid_t pid)
 {
 	uint64_t status = 0;
@@ -286,7 +292,15 @@ static int signal_of(pid_t pid)
 	if (proc_stat_field(text, 52, &status))
 		status = 0;
 	free(text);
+	if (status && WIFEXITED((int)status))
+		return -1;
 	return WIFSIGNALED((int)status) ? WTERMSIG((int)status) : 0;
+}
+
+static bool can_be_killed(const struct session_limit *guarded)
+{
+	return !guarded->memory.is_machine || !guarded->watch.now.limit ||
+	       limit_watch_percent(&guarded->watch) >= MACHINE_FULL_PERCENT;
 }
 
 const char *session_limit_explain(struct session *session, enum hi_stream_end_reason reason)
@@ -302,11 +316,11 @@ const char *session_limit_explain(struct session *session, enum hi_stream_end_re
 
 	snprintf(counted, sizeof(counted), "%llu kill%s counted (oom_kill)",
 		 (unsigned long long)kills, kills == 1 ? "" : "s");
-	guarded->was_killed = kills && (!number || number == SIGKILL);
+	guarded->was_killed = kills && can_be_killed(guarded) && (!number || number == SIGKILL);
 	if (guarded->was_killed)
 		snprintf(line, sizeof(line), "the OOM killer has killed the process: %s%s", counted,
 			 number ? ", it ended by SIGKILL" : "");
-	else if (number)
+	else if (number > 0)
 		snprintf(line, sizeof(line),
 			 "the process was ended by signal %d (%s), not by the OOM killer", number,
 			 strsignal(number));

@@ -220,7 +220,7 @@ int memory_watch_open_cgroup(const char *root, const char *text, struct memory_w
 		open_v2(out_watch);
 	if (!out_watch->is_machine)
 		out_watch->stat_fd = open_in(out_watch->cgroup.path, "memory.stat", O_RDONLY);
-	out_watch->kills_before = count_kills(out_watch);
+	out_watch->kills_before = out_watch->kills_seen = count_kills(out_watch);
 	if (out_watch->usage_fd >= 0)
 		return 0;
 	memory_watch_close(out_watch);
@@ -295,6 +295,12 @@ void memory_watch_read(struct memory_watch *watch, uint64_t enough, uint64_t now
 	out_figures->limit = read_number(watch->limit_fd);
 	out_figures->used = usage > watch->files_bytes ? usage - watch->files_bytes : 0;
 	out_figures->stalls = read_stalls(watch);
+}
+
+void memory_watch_outlives(struct memory_watch *watch)
+{
+	watch->kills_before = watch->kills_seen;
+	watch->kills_seen = count_kills(watch);
 }
 
 uint64_t memory_watch_kills(const struct memory_watch *watch)

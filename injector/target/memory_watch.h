@@ -30,7 +30,8 @@ struct memory_watch {
 	/* to poll, for POLLIN and POLLPRI; -1 = none */
 	int threshold_fd; /* usage has crossed one that was armed */
 	int pressure_fd;  /* processes wait for memory */
-	uint64_t kills_before;
+	uint64_t kills_before,
+		kills_seen;             /* those it has outlived; all, as of the last such look */
 	uint64_t files_bytes, files_ns; /* pages of files, as of then */
 };
 
@@ -54,7 +55,15 @@ void memory_watch_read(struct memory_watch *watch, uint64_t enough, uint64_t now
  * wait for memory.
  */
 bool memory_watch_woken(struct memory_watch *watch, short pressure_events, short threshold_events);
-/* How many processes of its cgroup (or the machine) the OOM killer has killed since open. */
+/*
+ * To be called every few seconds while the process lives: it has outlived the kills that were
+ * counted at the call before. (One that was killed a moment ago may still take a while to end.)
+ */
+void memory_watch_outlives(struct memory_watch *watch);
+/*
+ * How many processes of its cgroup (or the machine) the OOM killer has killed since open, without
+ * those that this process has outlived.
+ */
 uint64_t memory_watch_kills(const struct memory_watch *watch);
 /* "memory.max of /sys/fs/cgroup/a", "the machine": what the limit is of. Returns text. */
 const char *memory_watch_describe(const struct memory_watch *watch, char text[PATH_MAX]);

@@ -84,6 +84,10 @@ UNIT_TEST(version_2)
 	CHECK_EQ(figures.limit, 1200);
 	CHECK_EQ(figures.used, 640);
 	CHECK_EQ(memory_watch_kills(&watch), 1);
+	memory_watch_outlives(&watch);
+	CHECK_EQ(memory_watch_kills(&watch), 1); /* it may be the one, and still end */
+	memory_watch_outlives(&watch);
+	CHECK_EQ(memory_watch_kills(&watch), 0);
 	end();
 }
 
