@@ -5,6 +5,7 @@
  */
 #include "cli.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,8 +26,9 @@ static const struct command
 	help = {"help", run_help, "[COMMAND]", "show this help, or that of a command", ""};
 
 static const struct command *const commands[] = {
-	&cli_check, &cli_attach, &cli_run_program, &cli_guard, &cli_dump, &cli_detach, &cli_status,
-	&cli_pause, &cli_resume, &cli_reset,       &cli_rate,  &report,   &diff,       &help};
+	&cli_check,  &cli_attach, &cli_run_program, &cli_guard,  &cli_dump,
+	&cli_detach, &cli_status, &cli_pause,       &cli_resume, &cli_reset,
+	&cli_rate,   &cli_top,    &report,          &diff,       &help};
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const struct command *command_find(const char *name)
@@ -78,7 +80,11 @@ static int no_command(const char *before, const char *name)
 
 	for (size_t i = 0; i < COMMANDS; i++)
 		hi_nearest_look(&nearest, commands[i]->name);
-	if (!nearest.name && (name[0] == '-' || (*name && access(name, R_OK) == 0)))
+	const bool is_option = name[0] == '-';
+	/* -top is a view of report, and not the command of that name */
+	if (is_option && name[1] != '-')
+		nearest.name = NULL;
+	if (!nearest.name && (is_option || (*name && access(name, R_OK) == 0)))
 		nearest.name = "report";
 	fprintf(stderr, "%s: no such command: %s%s%s%s; see `heapinject --help`\n", before, name,
 		nearest.name ? " (did you mean `heapinject " : "", nearest.name ? nearest.name : "",

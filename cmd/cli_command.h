@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c, cli_guard.c
- * and cli_request.c define them.
+ * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c,
+ * cli_guard.c, cli_request.c and cli_top.c define them.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H
+
+#include <sys/types.h>
 
 struct command {
 	const char *name;
@@ -17,6 +19,12 @@ struct command {
 
 extern const struct command cli_check, cli_attach, cli_run_program, cli_guard;
 extern const struct command cli_dump, cli_detach, cli_status, cli_pause, cli_resume, cli_reset,
-	cli_rate;
+	cli_rate, cli_top;
+
+/*
+ * cli_session.c: `attach --detached` with the options that are the default, but until it is told to
+ * detach. Returns an exit code.
+ */
+int cli_attach_detached(pid_t pid);
 
 #endif

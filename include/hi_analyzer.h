@@ -88,6 +88,14 @@ struct hi_analyzer_outputs {
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
 
 /*
+ * Reads a heap profile of heapinject from profile_fd, names and all, and writes what it says to
+ * out_fd, as hi_rows.h describes it: the same figures as those of `heapinject report --leaks`.
+ * Opens no file, and needs no right. Returns an exit code; on failure it has written nothing, or a
+ * part. Owns neither descriptor.
+ */
+int hi_analyzer_rows(int profile_fd, int out_fd);
+
+/*
  * `heapinject report ...` and `heapinject diff ...`: argv[0] is the command. Returns an exit code.
  */
 int hi_analyzer_report(int argc, char **argv);

@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* answer_rows.c - groups as rows, in the order of what matters. See answer.h. */
-#include <math.h>
-
 #include "answer_groups.h"
 
 /* of the slope of what grows fastest */
 #define SMALL_SHARE 0.01
-
-static void draw_bars(const struct trend_slices *slices, struct answer_row *row)
-{
-	double in_use = 0, most = 0;
-	size_t slice = 0;
-
-	for (size_t bar = 0; bar < ANSWER_BARS; bar++) {
-		const double to_ns =
-			slices->window_ns * (double)(bar + 1) / ANSWER_BARS + slices->width_ns / 2;
-
-		for (; slice < HISTORY_SLICES && (double)(slice + 1) * slices->width_ns <= to_ns;
-		     slice++)
-			in_use += slices->change[slice];
-		row->bar[bar] = fmax(0, in_use);
-		most = fmax(most, row->bar[bar]);
-	}
-	for (size_t bar = 0; bar < ANSWER_BARS && most > 0; bar++)
-		row->bar[bar] /= most;
-}
 
 /* The order of rows: what grows, then what replaces older blocks, then what is not decided. */
 static int rank(enum trend_verdict verdict)
@@ -90,7 +69,7 @@ void answer_add_group(struct finder *finder, const struct group *group, uint32_t
 	/* nor what is nothing beside what grows */
 	if (row.trend.slope < SMALL_SHARE * finder->fastest)
 		return;
-	draw_bars(&group->sum.slices, &row);
+	row_trend_bars(&group->sum.slices, ANSWER_BARS, row.bar);
 	add_row(answer, &row);
 	if (!trend_is_growth(row.trend.verdict))
 		return;

@@ -47,6 +47,7 @@ static bool find_leak(const struct profile *profile, const struct stack_groups *
 	if (trend_is_growth(leak.trend.verdict))
 		compare(leaks, &leak);
 	leak.age_ns = leak.bytes.live > 0 ? leak.bytes.age_ns / leak.bytes.live : 0;
+	row_trend_bars(&sum.slices, ANSWER_BARS, leak.bar);
 	*out_leak = leak;
 	return true;
 }

@@ -28,7 +28,8 @@ struct leak {
 	uint32_t stack;                 /* the first of the stacks that read the same */
 	struct estimate bytes, objects; /* in use, and older than the tail */
 	struct trend trend;
-	double age_ns; /* mean age of the blocks in use */
+	double age_ns;           /* mean age of the blocks in use */
+	double bar[ANSWER_BARS]; /* as in struct answer_row */
 };
 struct leaks {
 	/*

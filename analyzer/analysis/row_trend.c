@@ -2,6 +2,8 @@
 /* row_trend.c - see row_trend.h. */
 #include "row_trend.h"
 
+#include <math.h>
+
 #include "row_history.h"
 
 /* The shift of the slice width with which the slices hold the whole window. */
@@ -103,4 +105,23 @@ void row_trend_add(const struct profile *profile, const struct profile_row *row,
 	const double part = older_part(slices, &history);
 	add_older(&sum->bytes, estimate_of(profile, row, INUSE_SPACE), part);
 	add_older(&sum->objects, estimate_of(profile, row, INUSE_OBJECTS), part);
+}
+
+void row_trend_bars(const struct trend_slices *slices, size_t count, double *out_bar)
+{
+	double in_use = 0, most = 0;
+	size_t slice = 0;
+
+	for (size_t bar = 0; bar < count; bar++) {
+		const double to_ns = slices->window_ns * (double)(bar + 1) / (double)count +
+				     slices->width_ns / 2;
+
+		for (; slice < HISTORY_SLICES && (double)(slice + 1) * slices->width_ns <= to_ns;
+		     slice++)
+			in_use += slices->change[slice];
+		out_bar[bar] = fmax(0, in_use);
+		most = fmax(most, out_bar[bar]);
+	}
+	for (size_t bar = 0; bar < count && most > 0; bar++)
+		out_bar[bar] /= most;
 }

@@ -21,5 +21,8 @@ void row_trend_begin(const struct profile *profile, double tail_ns, struct row_t
 bool row_trend_counts(const struct profile_row *row);
 void row_trend_add(const struct profile *profile, const struct profile_row *row,
 		   struct row_trend *sum);
+/* What is in use at the end of each of `count` parts of the window, as a share of the most of it.
+ */
+void row_trend_bars(const struct trend_slices *slices, size_t count, double *out_bar);
 
 #endif

@@ -4,7 +4,7 @@
  *
  *   session.h            attach, dump, detach: start here (session_attach.c, session_ask.c,
  *                        session_detach.c, session_status.c, session_request.h,
- *                        session_profile.h)
+ *                        session_status.h, session_profile.h)
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
  *   triggers.h, session_triggers.h

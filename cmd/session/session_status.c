@@ -22,6 +22,7 @@
 #include "procfs.h"
 #include "session.h"
 #include "session_request.h"
+#include "session_status.h"
 #include "status_print.h"
 
 #define ANSWER_DEADLINE_MS 3000
@@ -84,38 +85,49 @@ static bool read_all(int connection, char text[STATUS_FIELDS_TEXT_MAX])
 	return got == 0;
 }
 
-/* Reads and prints the answer of that session. Returns an exit code. */
-static int print_answer(struct listing *listing, int connection, const struct ucred *session)
+/* NULL, or why there is no status, in words that follow "the session of pid N". */
+static const char *read_fields(int connection, const struct ucred *session,
+			       struct status_fields *out_fields)
 {
 	static char text[STATUS_FIELDS_TEXT_MAX];
-	static struct status_fields fields;
-	const char *why = NULL;
 
 	if (!read_all(connection, text))
-		why = "does not answer; it may be stopped, or is just attaching or detaching";
-	else if (strncmp(text, "ok\n", 3) || status_fields_read(text + 3, &fields))
-		why = "does not tell its status; it is of another version of heapinject";
-	if (why) {
-		fprintf(stderr, "heapinject: the session of pid %d %s\n", (int)session->pid, why);
-		return HI_EXIT_FAILED;
-	}
-	fields.injector = (uint64_t)session->pid;
-	fields.uid = session->uid;
-	print(listing, &fields);
-	return HI_EXIT_OK;
+		return "does not answer; it may be stopped, or is just attaching or detaching";
+	if (strncmp(text, "ok\n", 3) || status_fields_read(text + 3, out_fields))
+		return "does not tell its status; it is of another version of heapinject";
+	out_fields->injector = (uint64_t)session->pid;
+	out_fields->uid = session->uid;
+	return NULL;
+}
+
+/* The same, which is printed if there is none. Returns an exit code. */
+static int read_status(int connection, struct status_fields *out_fields)
+{
+	struct ucred session = {0};
+	socklen_t size = sizeof(session);
+	const char *why = "is gone";
+
+	if (!getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &session, &size))
+		why = read_fields(connection, &session, out_fields);
+	if (!why)
+		return HI_EXIT_OK;
+	fprintf(stderr, "heapinject: the session of pid %d %s\n", (int)session.pid, why);
+	return HI_EXIT_FAILED;
 }
 
 /* Of a session that was asked already, the answer is not wanted again. */
 static int take(void *context, int connection)
 {
+	static struct status_fields fields;
 	struct listing *listing = context;
-	struct ucred session;
-	socklen_t size = sizeof(session);
+	const pid_t session = control_socket_peer(connection);
 	int exit_code = HI_EXIT_OK;
 
-	if (!getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &session, &size) &&
-	    !is_seen(listing, session.pid))
-		exit_code = print_answer(listing, connection, &session);
+	if (session && !is_seen(listing, session)) {
+		exit_code = read_status(connection, &fields);
+		if (exit_code == HI_EXIT_OK)
+			print(listing, &fields);
+	}
 	close(connection);
 	return exit_code;
 }
@@ -184,4 +196,18 @@ int session_status(pid_t pid, bool json)
 	if (exit_code == HI_EXIT_OK)
 		finish(&listing);
 	return exit_code;
+}
+
+static int take_fields(void *context, int connection)
+{
+	const int exit_code = read_status(connection, context);
+
+	close(connection);
+	return exit_code;
+}
+
+int session_status_read(pid_t pid, struct status_fields *out_fields,
+			struct preflight *out_preflight)
+{
+	return session_request_read(pid, "status", take_fields, out_fields, out_preflight);
 }
