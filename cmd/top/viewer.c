@@ -241,6 +241,9 @@ static void end_request(struct viewer *viewer, uint64_t now_ns)
 		if (!is_done && page_lines(viewer->message) > 3)
 			page_open(&viewer->page, "It could not be attached to", text);
 	} else {
+		/* the next look says so, too, but the next key may come before it */
+		if (viewer->request == REQUEST_PAUSE && is_done)
+			viewer->glance.status.paused = !viewer->glance.status.paused;
 		say(viewer, text);
 	}
 	viewer->next_ns = now_ns;

@@ -125,7 +125,8 @@ static void draw_cost(const struct viewer *viewer, int row)
 	if (!viewer->looked_ns)
 		return;
 	if (status->interval <= HI_INTERVAL_EXACT)
-		snprintf(interval, sizeof(interval), "every allocation");
+		snprintf(interval, sizeof(interval), "1%s",
+			 screen_columns() >= WIDE ? ", every allocation" : "");
 	else
 		hi_format_bytes((double)status->interval, interval, sizeof(interval));
 	if (status->budget_ppm)
@@ -139,11 +140,11 @@ static void draw_cost(const struct viewer *viewer, int row)
 							      (uint64_t)SECOND_NS
 						    : 0,
 					    time, sizeof(time)));
-	snprintf(line, sizeof(line), "rate %s%s  costs %.2f%% of its CPU%s, %.2f%% of a CPU %s  %s",
+	snprintf(line, sizeof(line), "rate %s%s  costs %.2f%% of its CPU%s, %.2f%% %s  %s",
 		 interval, budget, percent(status->payload_cpu_ns, status->target_cpu_ns),
 		 screen_columns() >= WIDE ? " time" : "",
 		 percent(status->own_cpu_ns, status->elapsed_ns),
-		 screen_columns() >= WIDE ? "beside it" : "here", left);
+		 screen_columns() >= WIDE ? "of a CPU beside it" : "beside it", left);
 	screen_put(row, 0, screen_columns(), SCREEN_PLAIN, line);
 }
 
@@ -218,10 +219,8 @@ static void draw_row(const struct viewer *viewer, const struct hi_row *row, int 
 						      : 0,
 		 name);
 	screen_put(at, 0, screen_columns(), is_chosen ? SCREEN_CHOSEN : SCREEN_PLAIN, line);
-	if (!is_chosen)
-		screen_put(at, 0, table.verdict,
-			   row->is_growing ? (*row->verdict == 'g' ? SCREEN_BAD : SCREEN_DOUBT)
-					   : SCREEN_PLAIN,
+	if (row->is_growing)
+		screen_put(at, 0, table.verdict, *row->verdict == 'g' ? SCREEN_BAD : SCREEN_DOUBT,
 			   line);
 	draw_bars(row, at, bars, table.bars);
 }
