@@ -14,11 +14,18 @@
 #include "screen.h"
 #include "viewer.h"
 
-/* What stays to be said once the terminal is as it was: plain text, as a session says it. */
+/* Lines of other processes, without what could control the terminal. */
+static void print_plain(const char *text)
+{
+	for (; *text; text++)
+		putchar(*text == '\n' || (*text >= ' ' && *text <= '~') ? *text : '?');
+}
+
+/* What stays to be said once the terminal is as it was. */
 static void say_what_stays(const struct viewer *viewer)
 {
 	if (viewer->receipt)
-		fputs(viewer->receipt, stdout);
+		print_plain(viewer->receipt);
 	if (viewer->is_begun || viewer->phase == VIEWER_BEGINS)
 		fprintf(stderr,
 			"heapinject: the session that top began goes on; heapinject detach %d ends "
@@ -26,25 +33,21 @@ static void say_what_stays(const struct viewer *viewer)
 			(int)viewer->pid);
 }
 
-/* True: the user wants to pick another process. */
-static bool watch_one(pid_t pid, int (*attach)(pid_t pid), bool can_go_back, struct events *events,
-		      struct viewer *viewer)
-{
-	do {
-		viewer_close(viewer);
-		*viewer = (struct viewer){.pid = pid, .attach = attach};
-	} while (viewer_run(viewer, events) && !can_go_back);
-	return can_go_back && viewer->phase == VIEWER_OFFERS && !events->ended_by;
-}
-
 static void run(pid_t pid, int (*attach)(pid_t pid), struct events *events, struct viewer *viewer)
 {
 	const bool can_pick = !pid;
+	bool goes_back;
 
 	do {
 		if (can_pick)
 			pid = pick_run(events);
-	} while (pid && watch_one(pid, attach, can_pick, events, viewer));
+		viewer_close(viewer);
+		*viewer = (struct viewer){.pid = pid,
+					  .attach = attach,
+					  .glance_job = JOB_NONE,
+					  .request_job = JOB_NONE};
+		goes_back = pid && viewer_run(viewer, events);
+	} while (goes_back && can_pick);
 }
 
 /* Ends by the signal that asked for it, so that a shell sees it. */
@@ -62,7 +65,7 @@ static void end_by(int number)
 
 int top_run(pid_t pid, int (*attach)(pid_t pid))
 {
-	static struct viewer viewer;
+	static struct viewer viewer = {.glance_job = {.fd = -1}, .request_job = {.fd = -1}};
 	struct events events;
 	const int exit_code = screen_check();
 
@@ -74,7 +77,6 @@ int top_run(pid_t pid, int (*attach)(pid_t pid))
 	}
 	const int opened = screen_open();
 	if (opened == HI_EXIT_OK) {
-		viewer.glance_job = viewer.request_job = JOB_NONE;
 		run(pid, attach, &events, &viewer);
 		screen_close();
 		say_what_stays(&viewer);

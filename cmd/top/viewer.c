@@ -388,7 +388,6 @@ bool viewer_run(struct viewer *viewer, struct events *events)
 {
 	enum leaving leaving = STAYS;
 
-	viewer->glance_job = viewer->request_job = JOB_NONE;
 	do {
 		const uint64_t now_ns = clock_ns();
 

@@ -253,7 +253,7 @@ static const char *keys_text(const struct viewer *viewer)
 	}
 	switch (viewer->phase) {
 	case VIEWER_OFFERS:
-		return "y: attach   q: no";
+		return "y: attach   escape: back   q: quit";
 	case VIEWER_LIVE:
 		return "?:help  enter:stack  /:filter  o:order  f:stacks  d:dump  p:pause  "
 		       "D:detach";
