@@ -6,8 +6,6 @@
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H
 
-#include <sys/types.h>
-
 struct command {
 	const char *name;
 	/* argv[0] is the name; returns an exit code of hi_exit.h */
@@ -20,11 +18,5 @@ struct command {
 extern const struct command cli_check, cli_attach, cli_run_program, cli_guard;
 extern const struct command cli_dump, cli_detach, cli_status, cli_pause, cli_resume, cli_reset,
 	cli_rate, cli_top;
-
-/*
- * cli_session.c: `attach --detached` with the options that are the default, but until it is told to
- * detach. Returns an exit code.
- */
-int cli_attach_detached(pid_t pid);
 
 #endif

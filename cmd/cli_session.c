@@ -301,19 +301,6 @@ static int run_attach(int argc, char **argv)
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
-int cli_attach_detached(pid_t pid)
-{
-	struct session_options options = {.pid = pid,
-					  .prefix = "heapinject",
-					  .keep = KEEP_UNSET,
-					  .budget_ppm = BUDGET_UNSET,
-					  .detached = true};
-
-	choose_keep(&options);
-	choose_rate(&options);
-	return session_attach(&options);
-}
-
 static int run_run(int argc, char **argv)
 {
 	struct session_options options = cli_session_defaults();
