@@ -18,7 +18,7 @@
 #define ANSWER_LINES 3
 #define ANSWER_LINES_TALL 6
 #define TALL 30
-#define MESSAGE_LINES 3
+#define MESSAGE_LINES 5
 #define BELOW_ANSWER 3 /* memory, cost, headings */
 
 struct table {
