@@ -15,6 +15,7 @@
 #include "bias.h"
 #include "file_writer.h"
 #include "hi_path.h"
+#include "hi_units.h"
 #include "printable.h"
 #include "progress_bar.h"
 #include "reader.h"
@@ -147,11 +148,31 @@ static void complain_of_directory(const struct report_options *options, const ch
 			file, file, has_slash ? "" : "/", name);
 }
 
+/*
+ * Opens a file. Where nothing may be opened (cmd/output/sandbox.h), /dev/fd/N is descriptor N all
+ * the same.
+ */
+static int open_file(const char *file)
+{
+	static const char directory[] = "/dev/fd/";
+	const int fd = open(file, O_RDONLY | O_CLOEXEC);
+	const char *end;
+	uint64_t number;
+
+	if (fd >= 0 || errno != EPERM || strncmp(file, directory, strlen(directory)) != 0)
+		return fd;
+	if (hi_parse_digits(file + strlen(directory), &number, &end) || *end || number > INT_MAX) {
+		errno = ENOENT;
+		return -1;
+	}
+	return fcntl((int)number, F_DUPFD_CLOEXEC, 0);
+}
+
 static int load(const struct report_options *options, const char *file, struct profile *profile)
 {
 	const bool is_stdin = strcmp(file, "-") == 0;
 	const char *name = is_stdin ? "standard input" : file;
-	const int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	const int fd = is_stdin ? STDIN_FILENO : open_file(file);
 	int err;
 
 	if (fd < 0) {

@@ -10,7 +10,9 @@
 #define HI_ANALYZER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * Reasons why a profile is not reliable (analyzer/model/caveats.h). The first two mean that the
@@ -99,6 +101,19 @@ int hi_analyzer_rows(int profile_fd, int out_fd);
  * `heapinject report ...` and `heapinject diff ...`: argv[0] is the command. Returns an exit code.
  */
 int hi_analyzer_report(int argc, char **argv);
+
+/*
+ * Names for addresses of calls (a return address less one), as the profile at fd has them: lines
+ * "0xADDRESS\tNAME"; addresses without a name have none. Returns an exit code.
+ */
+int hi_analyzer_names(int fd, const uint64_t *address, size_t count, FILE *out);
+
+/*
+ * What is between <style> and </style>, and between <script> and </script>, in each page of
+ * `report --html`. For hashes in a Content-Security-Policy.
+ */
+void hi_analyzer_page_style(FILE *out);
+void hi_analyzer_page_script(FILE *out);
 
 /* Help text of `report`, for `heapinject help report`. */
 const char *hi_analyzer_report_help(void);

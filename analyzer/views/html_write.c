@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hi_analyzer.h"
 #include "html_page.h"
 #include "printable.h"
 
@@ -76,6 +77,29 @@ void html_write_page(const char *data, FILE *out)
 	fwrite(middle, 1, (size_t)(script - middle), out);
 	write_squeezed(hi_html_script, out);
 	fputs(script + strlen("@SCRIPT@"), out);
+}
+
+/* Writes what stands in the place of the word, with what is around it between the tags. */
+static void write_element(const char *word, const char *text, FILE *out)
+{
+	const char *at = strstr(hi_html_page, word), *begin = at;
+
+	while (begin[-1] != '>')
+		begin--;
+	fwrite(begin, 1, (size_t)(at - begin), out);
+	write_squeezed(text, out);
+	at += strlen(word);
+	fwrite(at, 1, strcspn(at, "<"), out);
+}
+
+void hi_analyzer_page_style(FILE *out)
+{
+	write_element("@STYLE@", hi_html_style, out);
+}
+
+void hi_analyzer_page_script(FILE *out)
+{
+	write_element("@SCRIPT@", hi_html_script, out);
 }
 
 void html_write_text(const char *text, FILE *out)

@@ -4,7 +4,7 @@
  *
  *   session.h            attach, dump, detach: start here (session_attach.c, session_ask.c,
  *                        session_detach.c, session_status.c, session_request.h,
- *                        session_status.h, session_profile.h)
+ *                        session_list.h, session_profile.h)
  *   session_begin.h, session_loop.h, session_end.h
  *                        the parts of an attach; session_state.h is what they share
  *   triggers.h, session_triggers.h
@@ -17,6 +17,7 @@
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals
+ *   session_list.h       the sessions that are running
  *   control_socket.h     how another process sends requests to a session; session_control.h
  *                        serves them, status_fields.h and status_print.h are its status
  *   progress.h, stats.h, overhead.h

@@ -15,7 +15,7 @@
 #include "sandbox.h"
 #include "session_profile.h"
 #include "session_request.h"
-#include "session_status.h"
+#include "session_list.h"
 
 #define GLANCE_MAGIC 0x316b6f6f6c6968u
 
@@ -45,7 +45,7 @@ static int work(void *context)
 	static struct preflight preflight;
 	static struct status_part part = {.magic = GLANCE_MAGIC};
 	const pid_t pid = *(const pid_t *)context;
-	int profile, exit_code = session_status_read(pid, &part.status, &preflight);
+	int profile, exit_code = session_list_read(pid, &part.status, &preflight);
 
 	if (exit_code == HI_EXIT_OK)
 		exit_code = session_profile(pid, &profile, &preflight);

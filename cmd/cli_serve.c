@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* cli_serve.c - `heapinject serve`. */
+#include <stdint.h>
+
+#include "cli_arguments.h"
+#include "cli_command.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "serve.h"
+
+enum { OPTION_HOST = 256, OPTION_TOKEN };
+
+static int parse_port(const char *text, uint16_t *out_port)
+{
+	uint64_t value;
+	const char *end;
+
+	if (hi_parse_digits(text, &value, &end) || *end || value > UINT16_MAX)
+		return cli_usage_error("serve", "not a port (0 to 65535)", text);
+	*out_port = (uint16_t)value;
+	return HI_EXIT_OK;
+}
+
+static int parse_pids(struct hi_options *given, struct serve_options *options)
+{
+	const size_t count = (size_t)(given->argc - given->next);
+
+	if (count > SERVE_PIDS_MAX)
+		return cli_usage_error("serve", "too many processes", NULL);
+	for (size_t i = 0; i < count; i++)
+		if (cli_parse_pid("serve", given->argv[given->next + (int)i], &options->pid[i]))
+			return HI_EXIT_USAGE;
+	options->pid_count = count;
+	return HI_EXIT_OK;
+}
+
+static int run_serve(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{"port", required_argument, NULL, 'p'},
+		{"host", required_argument, NULL, OPTION_HOST},
+		{"token", required_argument, NULL, OPTION_TOKEN},
+		{NULL, 0, NULL, 0}};
+	static struct serve_options options;
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "p:", .next = 1};
+	int exit_code = HI_EXIT_OK;
+
+	options = (struct serve_options){.host = "127.0.0.1"};
+	for (int option; !exit_code && (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		if (option == 'p')
+			exit_code = parse_port(given.value, &options.port);
+		else if (option == OPTION_HOST)
+			options.host = given.value;
+		else if (option == OPTION_TOKEN)
+			options.token = given.value;
+		else
+			return cli_option_error("serve", option, &given);
+	}
+	if (!exit_code)
+		exit_code = parse_pids(&given, &options);
+	return exit_code ? exit_code : serve_run(&options);
+}
+
+const struct command cli_serve = {
+	"serve", run_serve, "[PID...] [--port N]", "serve running sessions to browsers and tools",
+	"Serves the sessions that are attached to these processes, or all that you may ask, by "
+	"HTTP until it is stopped: a list at /, pages of reports, and what tools fetch. It "
+	"attaches "
+	"to nothing itself.\n"
+	"\n"
+	"  -p, --port N           the port; 0 is any that is free (default), and is printed\n"
+	"      --host ADDRESS     listen at this address of the machine (127.0.0.1); all of them: "
+	"0.0.0.0 or ::\n"
+	"      --token FILE|-     who asks has to know the first line of FILE, or of standard "
+	"input: as \"Authorization: Bearer TOKEN\", or as the password of any user. Without it, an "
+	"address that others reach gets a token that is new and printed once\n"
+	"\n"
+	"For the session of PID, below /pid/PID, and without that for the only session, or the "
+	"first PID:\n"
+	"  /text                         the table; /pid/PID/ is the page of reports, and the "
+	"table "
+	"for curl\n"
+	"  /debug/pprof/heap, allocs     for go tool pprof, Parca, Alloy; ?seconds=N: what changes "
+	"meanwhile\n"
+	"  /pprof/heap, growth           for google-pprof and jeprof\n"
+	"  .../symbol, .../cmdline       what these tools ask besides\n"
+	"And /metrics for Prometheus.\n"};

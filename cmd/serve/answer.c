@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* answer.c - see answer.h. Start at serve_answer(). */
+#include "answer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hi_analyzer.h"
+#include "hi_exit.h"
+#include "listing.h"
+#include "metrics.h"
+#include "sandbox.h"
+#include "sandbox_filter.h"
+#include "session_list.h"
+#include "session_profile.h"
+#include "session_request.h"
+
+#define MEMORY_MAX ((rlim_t)2 << 30)
+#define ANSWER_MAX ((rlim_t)256 << 20)
+#define CPU_SECONDS_MAX 60u
+
+/* ---- which session --------------------------------------------------------------------------- */
+
+struct only {
+	pid_t pid;
+	size_t count;
+};
+
+static void count_session(void *context, const struct status_fields *fields)
+{
+	struct only *only = context;
+
+	only->pid = (pid_t)fields->pid;
+	only->count++;
+}
+
+/* A path without a pid is of the only session, or of the first that was named. */
+static enum serve_outcome find_session(const struct serve_question *question, pid_t *out_pid)
+{
+	const struct serve_options *options = question->options;
+	struct only only = {0};
+
+	*out_pid = question->route.pid;
+	for (size_t i = 0; i < options->pid_count && *out_pid; i++)
+		if (options->pid[i] == *out_pid)
+			return SERVE_ANSWERED;
+	if (*out_pid && options->pid_count) {
+		fprintf(stderr, "heapinject: the session of %d is not served\n", (int)*out_pid);
+		return SERVE_NO_SESSION;
+	}
+	if (*out_pid)
+		return SERVE_ANSWERED;
+	if (options->pid_count) {
+		*out_pid = options->pid[0];
+		return SERVE_ANSWERED;
+	}
+	session_list(count_session, &only);
+	*out_pid = only.pid;
+	if (only.count > 1)
+		fprintf(stderr,
+			"heapinject: %zu sessions are running; begin the path with "
+			"/pid/PID\n",
+			only.count);
+	else if (!only.count)
+		fprintf(stderr, "heapinject: no session is running\n");
+	return only.count > 1 ? SERVE_SEVERAL_SESSIONS
+	       : only.count   ? SERVE_ANSWERED
+			      : SERVE_NO_SESSION;
+}
+
+static enum serve_outcome get_profile(pid_t pid, int *out_fd)
+{
+	static struct preflight preflight;
+	const int exit_code = session_profile(pid, out_fd, &preflight);
+
+	if (exit_code != SESSION_NO_ANSWER)
+		return exit_code == HI_EXIT_OK ? SERVE_ANSWERED : SERVE_FAILED;
+	session_explain_none(pid, &preflight);
+	return SERVE_NO_SESSION;
+}
+
+/* ---- without rights -------------------------------------------------------------------------- */
+
+static void limit(int resource, rlim_t bound)
+{
+	const struct rlimit wanted = {bound, bound};
+	struct rlimit now;
+
+	if (!getrlimit(resource, &now) && now.rlim_max > bound)
+		(void)setrlimit(resource, &wanted);
+}
+
+/* Gives up all rights; the standard descriptors stay, and the files of the profiles. */
+static int enter_sandbox(void)
+{
+	struct sandbox_state state;
+
+	limit(RLIMIT_FSIZE, ANSWER_MAX);
+	limit(RLIMIT_CPU, CPU_SECONDS_MAX);
+	if (!SANDBOX_IS_SANITIZED)
+		limit(RLIMIT_AS, MEMORY_MAX);
+	return sandbox_enter(identity_to_run_as(identity_of_caller()), -1, &state);
+}
+
+static enum serve_outcome outcome_of(int exit_code)
+{
+	return exit_code == HI_EXIT_OK ? SERVE_ANSWERED : SERVE_FAILED;
+}
+
+/* `heapinject report` of the profile on standard input, less that of base_fd if there is one. */
+static enum serve_outcome report(const char *view, const char *type, int base_fd)
+{
+	char command[] = "report", standard_input[] = "-", as_is[] = "--as-is";
+	char view_option[16], type_option[24], base_option[40];
+	char *argv[8] = {command, standard_input, view_option, type_option};
+	int argc = 4;
+
+	snprintf(view_option, sizeof(view_option), "--%s", view);
+	snprintf(type_option, sizeof(type_option), "--%s", type);
+	if (base_fd >= 0) {
+		snprintf(base_option, sizeof(base_option), "--base=/dev/fd/%d", base_fd);
+		argv[argc++] = base_option;
+		argv[argc++] = as_is;
+	}
+	return outcome_of(hi_analyzer_report(argc, argv));
+}
+
+static enum serve_outcome copy(void)
+{
+	char bytes[1 << 16];
+	ssize_t got;
+
+	while ((got = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0)
+		if (fwrite(bytes, 1, (size_t)got, stdout) != (size_t)got)
+			return SERVE_FAILED;
+	return got ? SERVE_FAILED : SERVE_ANSWERED;
+}
+
+/* The profile is on standard input. */
+static enum serve_outcome render(const struct serve_question *question, int base_fd)
+{
+	if (enter_sandbox()) {
+		fprintf(stderr, "heapinject: the rights to read the profile cannot be given up\n");
+		return SERVE_FAILED;
+	}
+	switch (question->route.page) {
+	case SERVE_HEAP:
+		return base_fd < 0 ? copy() : report("heap", "inuse-space", base_fd);
+	case SERVE_PPROF:
+		return report("pprof", "inuse-space", base_fd);
+	case SERVE_ALLOCS:
+		return report("pprof", "alloc-space", base_fd);
+	case SERVE_REPORT:
+		return report("html", "inuse-space", base_fd);
+	case SERVE_TEXT:
+		return report("text", "inuse-space", base_fd);
+	case SERVE_SYMBOL:
+		return outcome_of(hi_analyzer_names(STDIN_FILENO, question->calls.address,
+						    question->calls.count, stdout));
+	default:
+		return SERVE_FAILED;
+	}
+}
+
+static enum serve_outcome answer_profile(const struct serve_question *question, pid_t pid)
+{
+	const struct timespec pause = {.tv_sec = (time_t)question->seconds};
+	int base_fd = -1, fd;
+	enum serve_outcome outcome = SERVE_ANSWERED;
+
+	if (question->seconds) {
+		outcome = get_profile(pid, &base_fd);
+		if (!outcome)
+			nanosleep(&pause, NULL);
+	}
+	if (!outcome)
+		outcome = get_profile(pid, &fd);
+	if (outcome)
+		return outcome;
+	return dup2(fd, STDIN_FILENO) < 0 ? SERVE_FAILED : render(question, base_fd);
+}
+
+/* ---- with the rights of the command ---------------------------------------------------------- */
+
+static void ignore_status(void *context, const struct status_fields *fields)
+{
+	(void)context;
+	(void)fields;
+}
+
+/* The arguments end with NUL in /proc. */
+static enum serve_outcome answer_command(pid_t pid, bool with_nul)
+{
+	char path[64], bytes[4096];
+	ssize_t got = -1;
+
+	if (session_list_one(pid, ignore_status, NULL) != HI_EXIT_OK)
+		return SERVE_NO_SESSION;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && (got = read(fd, bytes, sizeof(bytes))) > 0) {
+		for (ssize_t i = 0; i < got && !with_nul; i++)
+			bytes[i] = bytes[i] ? bytes[i] : '\n';
+		fwrite(bytes, 1, (size_t)got, stdout);
+	}
+	return got < 0 ? SERVE_FAILED : SERVE_ANSWERED;
+}
+
+static enum serve_outcome answer(const struct serve_question *question)
+{
+	enum serve_outcome outcome;
+	pid_t pid;
+
+	switch (question->route.page) {
+	case SERVE_LIST:
+		serve_listing_write(question->options, question->is_text, stdout);
+		return SERVE_ANSWERED;
+	case SERVE_METRICS:
+		return serve_metrics_write(question->options, stdout) ? SERVE_FAILED
+								      : SERVE_ANSWERED;
+	default:
+		outcome = find_session(question, &pid);
+	}
+	if (outcome)
+		return outcome;
+	switch (question->route.page) {
+	case SERVE_COMMAND:
+	case SERVE_COMMAND_NUL:
+		return answer_command(pid, question->route.page == SERVE_COMMAND_NUL);
+	default:
+		return answer_profile(question, pid);
+	}
+}
+
+_Noreturn void serve_answer(const struct serve_question *question, int answer_fd, int complaint_fd)
+{
+	int *const kept[] = {&answer_fd, &complaint_fd};
+	enum serve_outcome outcome = SERVE_FAILED;
+
+	if (!sandbox_keep(kept, sizeof(kept) / sizeof(*kept)) &&
+	    dup2(answer_fd, STDOUT_FILENO) >= 0 && dup2(complaint_fd, STDERR_FILENO) >= 0)
+		outcome = answer(question);
+	if (fflush(stdout) || ferror(stdout))
+		outcome = SERVE_FAILED;
+	_exit((int)outcome);
+}

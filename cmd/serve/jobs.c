@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.c - see jobs.h. */
+#include "jobs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define TIME_MAX_NS (60 * SECOND_NS)
+
+static const size_t most[SERVE_JOB_KINDS] = {
+	[SERVE_JOB_LIGHT] = 8, [SERVE_JOB_RENDER] = 4, [SERVE_JOB_WAIT] = 4};
+
+uint64_t serve_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static enum serve_job_kind kind_of(const struct serve_question *question)
+{
+	switch (question->route.page) {
+	case SERVE_LIST:
+	case SERVE_METRICS:
+	case SERVE_COMMAND:
+	case SERVE_COMMAND_NUL:
+		return SERVE_JOB_LIGHT;
+	default:
+		return question->seconds ? SERVE_JOB_WAIT : SERVE_JOB_RENDER;
+	}
+}
+
+static struct serve_job *free_job(struct serve_jobs *jobs)
+{
+	for (size_t i = 0; i < SERVE_JOBS_MAX; i++)
+		if (!jobs->job[i].pid)
+			return &jobs->job[i];
+	return NULL;
+}
+
+_Noreturn static void run(const struct serve_question *question, const struct serve_job *job)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpgid(0, 0);
+	serve_answer(question, job->answer_fd, job->complaint_fd);
+}
+
+int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *question, void *owner)
+{
+	struct serve_job *free_place = free_job(jobs);
+	struct serve_job job = {.kind = kind_of(question), .owner = owner};
+	int err = 0;
+
+	if (!free_place || jobs->running[job.kind] >= most[job.kind])
+		return -EAGAIN;
+	job.deadline_ns = serve_now_ns() + question->seconds * SECOND_NS + TIME_MAX_NS;
+	job.answer_fd = memfd_create("answer", MFD_CLOEXEC);
+	job.complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
+	job.pid = job.answer_fd < 0 || job.complaint_fd < 0 ? -1 : fork();
+	if (job.pid == 0)
+		run(question, &job);
+	if (job.pid > 0) {
+		(void)setpgid(job.pid, job.pid); /* whoever of the two is first */
+		jobs->running[job.kind]++;
+		*free_place = job;
+		return 0;
+	}
+	err = -errno;
+	if (job.answer_fd >= 0)
+		close(job.answer_fd);
+	if (job.complaint_fd >= 0)
+		close(job.complaint_fd);
+	return err;
+}
+
+static void end(struct serve_jobs *jobs, struct serve_job *job, int status, serve_job_ended *ended)
+{
+	const struct serve_job copy = *job;
+
+	jobs->running[job->kind]--;
+	*job = (struct serve_job){0};
+	ended(&copy, status);
+}
+
+void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns, serve_job_ended *ended)
+{
+	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {
+		struct serve_job *job = &jobs->job[i];
+		int status;
+
+		if (!job->pid)
+			continue;
+		if (now_ns >= job->deadline_ns && !job->is_late) {
+			job->is_late = true;
+			kill(-job->pid, SIGKILL);
+		}
+		if (waitpid(job->pid, &status, WNOHANG) == job->pid)
+			end(jobs, job, status, ended);
+	}
+}
+
+void serve_jobs_stop(struct serve_jobs *jobs, serve_job_ended *ended)
+{
+	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {
+		struct serve_job *job = &jobs->job[i];
+		int status = 0;
+
+		if (!job->pid)
+			continue;
+		kill(-job->pid, SIGKILL);
+		while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
+			;
+		end(jobs, job, status, ended);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* jobs.h - the processes that make the answers: a few at a time, and none for long. */
+#ifndef HI_SERVE_JOBS_H
+#define HI_SERVE_JOBS_H
+
+#include "answer.h"
+
+#define SERVE_JOBS_MAX 16u
+
+enum serve_job_kind {
+	SERVE_JOB_LIGHT,  /* reads no profile */
+	SERVE_JOB_RENDER, /* reads one */
+	SERVE_JOB_WAIT,   /* reads two, some seconds apart */
+	SERVE_JOB_KINDS,
+};
+
+struct serve_job {
+	pid_t pid; /* 0 = none; also its process group */
+	enum serve_job_kind kind;
+	int answer_fd, complaint_fd;
+	uint64_t deadline_ns;
+	bool is_late;
+	void *owner;
+};
+struct serve_jobs {
+	struct serve_job job[SERVE_JOBS_MAX];
+	size_t running[SERVE_JOB_KINDS];
+};
+
+/* Takes both descriptors over. The status is that of waitpid(). */
+typedef void serve_job_ended(const struct serve_job *job, int status);
+
+/* -EAGAIN: as many as there may be are running; or another negative errno. */
+must_check int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *question,
+				void *owner);
+/* Hands over those that have ended, and kills those that are late. */
+void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns, serve_job_ended *ended);
+/* Kills all and hands them over. */
+void serve_jobs_stop(struct serve_jobs *jobs, serve_job_ended *ended);
+uint64_t serve_now_ns(void);
+
+#endif

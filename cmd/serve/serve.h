@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room cmd/serve/: `heapinject serve`, running sessions by HTTP.
+ *
+ *   serve.h              start here: the address, the token, what ends it
+ *   http.h               the only user of libmicrohttpd: connections, and who is let in
+ *   jobs.h               a process for each answer, bounded in time and number
+ *   answer.h             what such a process does: asks the session, gives up its rights, renders
+ *   route.h, site.h, token.h, call_addresses.h
+ *                        the parts of a request: path, Host and Origin, secret, addresses to name
+ *   listing.h, metrics.h the sessions for people and for Prometheus
+ *   page_policy.h        the Content-Security-Policy of the page of reports
+ *   no_tls.c             in place of GnuTLS
+ *
+ * The process that listens parses requests and nothing else. What sessions and profiles say, which
+ * other users may have written, is read in processes of jobs.h. Uses cmd/session/, cmd/output/; of
+ * the analyzer it uses only hi_analyzer.h.
+ */
+
+/* serve.h - serves running sessions until SIGTERM or SIGINT. It attaches to nothing itself. */
+#ifndef HI_SERVE_H
+#define HI_SERVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SERVE_PIDS_MAX 256u
+
+struct serve_options {
+	pid_t pid[SERVE_PIDS_MAX]; /* whose sessions are served; none = all that the caller may ask
+				    */
+	size_t pid_count;
+	const char *host;  /* an address of this machine, or localhost */
+	uint16_t port;     /* 0 = any that is free */
+	const char *token; /* the file that has it, - = standard input, NULL = none is given */
+};
+
+/* Returns an exit code of hi_exit.h, and has printed what was wrong. */
+int serve_run(const struct serve_options *options);
+
+#endif
