@@ -25,20 +25,19 @@ static void write_names(uint64_t address, const struct profile_frame *frame, FIL
 	}
 }
 
-static void write_first(const struct profile *profile, const struct table *by_address,
-			uint64_t address, FILE *out)
+static const struct profile_frame *find(const struct profile *profile,
+					const struct table *by_address, uint64_t call)
 {
-	struct table_cursor cursor = table_seek(by_address, hash_number(address));
+	struct table_cursor cursor = table_seek(by_address, hash_number(call));
 	uint32_t index;
 
 	while (table_next(by_address, &cursor, &index)) {
 		const struct profile_frame *frame = &profile->frame[index];
 
-		if (frame->address - 1 == address && frame->line_count) {
-			write_names(address, frame, out);
-			return;
-		}
+		if (frame->address - 1 == call && frame->line_count)
+			return frame;
 	}
+	return NULL;
 }
 
 int hi_analyzer_names(int fd, const uint64_t *address, size_t count, FILE *out)
@@ -52,8 +51,15 @@ int hi_analyzer_names(int fd, const uint64_t *address, size_t count, FILE *out)
 	for (size_t i = 0; i < profile.frame_count && !err; i++)
 		err = table_add(&by_address, hash_number(profile.frame[i].address - 1),
 				(uint32_t)i);
-	for (size_t i = 0; i < count && !err; i++)
-		write_first(&profile, &by_address, address[i], out);
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct profile_frame *frame = find(&profile, &by_address, address[i]);
+
+		/* google-pprof and jeprof ask for the innermost frames by their return addresses */
+		if (!frame)
+			frame = find(&profile, &by_address, address[i] - 1);
+		if (frame)
+			write_names(address[i], frame, out);
+	}
 	table_close(&by_address);
 	profile_close(&profile);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;

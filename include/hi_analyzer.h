@@ -103,8 +103,9 @@ int hi_analyzer_rows(int profile_fd, int out_fd);
 int hi_analyzer_report(int argc, char **argv);
 
 /*
- * Names for addresses of calls (a return address less one), as the profile at fd has them: lines
- * "0xADDRESS\tNAME"; addresses without a name have none. Returns an exit code.
+ * Names for addresses of calls (a return address less one) or, where there is no such call, return
+ * addresses, as the profile at fd has them: lines "0xADDRESS\tNAME"; what has no name has none.
+ * Returns an exit code.
  */
 int hi_analyzer_names(int fd, const uint64_t *address, size_t count, FILE *out);
 

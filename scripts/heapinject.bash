@@ -60,7 +60,8 @@ _heapinject() {
 	done <<<"$options"
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
-	elif [[ $command =~ ^(check|attach|guard|detach|dump|status|pause|resume|reset|rate)$ ]]
+	elif [[ $command =~ \
+		^(check|attach|guard|detach|dump|status|pause|resume|reset|rate|serve)$ ]]
 	then
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 	else

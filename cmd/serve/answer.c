@@ -78,6 +78,8 @@ static enum serve_outcome get_profile(pid_t pid, int *out_fd)
 	static struct preflight preflight;
 	const int exit_code = session_profile(pid, out_fd, &preflight);
 
+	if (exit_code == HI_EXIT_REFUSED)
+		return SERVE_NO_SESSION; /* no such process */
 	if (exit_code != SESSION_NO_ANSWER)
 		return exit_code == HI_EXIT_OK ? SERVE_ANSWERED : SERVE_FAILED;
 	session_explain_none(pid, &preflight);

@@ -8,7 +8,7 @@
 
 #include "call_addresses.h"
 #include "route.h"
-#include "serve.h"
+#include "serve_options.h"
 
 struct serve_question {
 	const struct serve_options *options;

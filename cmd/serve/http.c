@@ -325,6 +325,14 @@ static enum MHD_Result finish(struct exchange *exchange)
 			"text/plain; charset=utf-8");
 }
 
+/* Decodes a path or an argument, once. One with a NUL stays as it is, and means nothing. */
+static size_t decode(void *context, struct MHD_Connection *connection, char *text)
+{
+	(void)context;
+	(void)connection;
+	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
 static struct visitor *visitor_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -478,7 +486,7 @@ int serve_http_run(const struct serve_http *http, int listener, int stop_fd)
 		CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-		on_connection, NULL, MHD_OPTION_END);
+		on_connection, NULL, MHD_OPTION_UNESCAPE_CALLBACK, decode, NULL, MHD_OPTION_END);
 	err = server.daemon ? loop(children_fd, stop_fd) : -EIO;
 	serve_jobs_stop(&server.jobs, on_job_ended);
 	if (server.daemon)

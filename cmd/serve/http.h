@@ -6,7 +6,7 @@
 #ifndef HI_SERVE_HTTP_H
 #define HI_SERVE_HTTP_H
 
-#include "serve.h"
+#include "serve_options.h"
 #include "site.h"
 #include "token.h"
 

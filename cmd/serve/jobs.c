@@ -69,7 +69,7 @@ int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *quest
 	if (job.pid == 0)
 		run(question, &job);
 	if (job.pid > 0) {
-		(void)setpgid(job.pid, job.pid); /* whoever of the two is first */
+		(void)setpgid(job.pid, job.pid); /* the child or we, the first of the two */
 		jobs->running[job.kind]++;
 		*free_place = job;
 		return 0;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "serve.h"
+#include "serve_options.h"
 
 /* Asks the sessions. */
 void serve_listing_write(const struct serve_options *options, bool is_text, FILE *out);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "serve.h"
+#include "serve_options.h"
 #include "status_fields.h"
 
 #define SERVE_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"

@@ -52,7 +52,7 @@ struct serve_route serve_route_find(const char *path)
 	}
 	if (hi_parse_digits(path + strlen(PID_PREFIX), &pid, &rest) || !pid || pid > INT32_MAX)
 		return route;
-	route.page = strcmp(rest, "/") == 0 ? SERVE_REPORT : find(of_session, rest);
+	route.page = !*rest || strcmp(rest, "/") == 0 ? SERVE_REPORT : find(of_session, rest);
 	if (route.page)
 		route.pid = (pid_t)pid;
 	return route;

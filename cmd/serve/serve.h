@@ -21,20 +21,7 @@
 #ifndef HI_SERVE_H
 #define HI_SERVE_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#define SERVE_PIDS_MAX 256u
-
-struct serve_options {
-	pid_t pid[SERVE_PIDS_MAX]; /* whose sessions are served; none = all that the caller may ask
-				    */
-	size_t pid_count;
-	const char *host;  /* an address of this machine, or localhost */
-	uint16_t port;     /* 0 = any that is free */
-	const char *token; /* the file that has it, - = standard input, NULL = none is given */
-};
+#include "serve_options.h"
 
 /* Returns an exit code of hi_exit.h, and has printed what was wrong. */
 int serve_run(const struct serve_options *options);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* serve_options.h - what is served, where, and to whom. */
+#ifndef HI_SERVE_OPTIONS_H
+#define HI_SERVE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SERVE_PIDS_MAX 256u
+
+struct serve_options {
+	pid_t pid[SERVE_PIDS_MAX]; /* whose sessions are served; none = all that the caller may ask
+				    */
+	size_t pid_count;
+	const char *host;  /* an address of this machine, or localhost */
+	uint16_t port;     /* 0 = any that is free */
+	const char *token; /* the file that has it, - = standard input, NULL = none is given */
+};
+
+#endif
