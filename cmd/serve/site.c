@@ -67,7 +67,8 @@ bool serve_site_is_host(const struct serve_site *site, const char *host)
 	const size_t size = bracket ? (size_t)(bracket + 1 - host) : strcspn(host, ":");
 	if (size >= sizeof(name))
 		return false;
-	if (host[size] == ':' && (hi_parse_digits(host + size + 1, &port, &end) || *end))
+	if (host[size] == ':' &&
+	    (host[size + 1] == '0' || hi_parse_digits(host + size + 1, &port, &end) || *end))
 		return false;
 	if ((host[size] && host[size] != ':') || port != site->port)
 		return false;

@@ -82,7 +82,8 @@ UNIT_TEST(only_our_host_is_ours)
 					      "127.1:4040",
 					      "[::1]x:4040",
 					      "me@127.0.0.1:4040",
-					      "127.0.0.1:+4040"};
+					      "127.0.0.1:+4040",
+					      "127.0.0.1:04040"};
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		CHECK(!serve_site_is_host(&all, foreign[i]));
 	CHECK(!serve_site_is_host(&all, NULL));
