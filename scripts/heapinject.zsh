@@ -46,7 +46,9 @@ _heapinject() {
 		done
 	done
 	case $command in
-	check|attach|guard|detach|dump|status|pause|resume|reset|rate|serve) specs+=('1:process:_pids') ;;
+	check|attach|guard|detach|dump|status|pause|resume|reset|rate|serve)
+		specs+=('1:process:_pids')
+		;;
 	*) specs+=('*:file:_files') ;;
 	esac
 	shift words
