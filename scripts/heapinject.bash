@@ -61,7 +61,7 @@ _heapinject() {
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$names" -- "$word")
 	elif [[ $command =~ \
-		^(check|attach|guard|detach|dump|status|pause|resume|reset|rate|serve)$ ]]
+		^(check|attach|guard|detach|dump|status|pause|resume|reset|rate|top|serve)$ ]]
 	then
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G "$word*" | grep -x '[0-9]*')
 	else

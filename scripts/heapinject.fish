@@ -71,7 +71,7 @@ function __heapinject_is_free
     not __heapinject_is_first; and not __heapinject_argument >/dev/null
 end
 
-set -l attached check attach guard detach dump status pause resume reset rate serve
+set -l attached check attach guard detach dump status pause resume reset rate top serve
 set -l takes_process "__heapinject_is_free; and __heapinject_is_command $attached"
 set -l takes_file "__heapinject_is_free; and not __heapinject_is_command $attached"
 

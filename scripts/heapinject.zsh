@@ -46,7 +46,7 @@ _heapinject() {
 		done
 	done
 	case $command in
-	check|attach|guard|detach|dump|status|pause|resume|reset|rate|serve)
+	check|attach|guard|detach|dump|status|pause|resume|reset|rate|top|serve)
 		specs+=('1:process:_pids')
 		;;
 	*) specs+=('*:file:_files') ;;
