@@ -97,9 +97,9 @@ endif
 ifeq ($(FAULTS),1)
 HOST_FLAGS += -DHI_FAULTS
 endif
-# libdeflate, libmicrohttpd, ncurses, and libedit with what it needs, are linked in: few servers have
-# them, and a program that is copied to one has to run there. Of libsupc++ one object is linked in.
-# What libmicrohttpd wants of GnuTLS is in cmd/serve/no_tls.c, which has to be taken first.
+# libdeflate, libmicrohttpd, ncurses, and libedit with what it needs, are linked in: few servers
+# have them, and a program that is copied to one has to run there. Of libsupc++ one object is linked
+# in. What libmicrohttpd wants of GnuTLS is in cmd/serve/no_tls.c, which has to be taken first.
 LINKED_IN := -l:libdeflate.a -l:libmicrohttpd.a -Wl,-u,gnutls_init -l:libsupc++.a -l:libedit.a \
 	-l:libncursesw.a -l:libtinfo.a -l:libbsd.a -l:libmd.a -lpthread -ldl -lm
 LIBS := $(PACKAGE_LIBS) $(LINKED_IN)

@@ -3,7 +3,7 @@
 #ifndef HI_SERVE_JOBS_H
 #define HI_SERVE_JOBS_H
 
-#include "answer.h"
+#include "serve_answer.h"
 
 #define SERVE_JOBS_MAX 16u
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "hi_exit.h"
-#include "http.h"
+#include "serve_http.h"
 
 #define BACKLOG 64
 #define URL_HOST_MAX (INET6_ADDRSTRLEN + 2)

@@ -3,9 +3,9 @@
  * Room cmd/serve/: `heapinject serve`, running sessions by HTTP.
  *
  *   serve.h              start here: the address, the token, what ends it
- *   http.h               the only user of libmicrohttpd: connections, and who is let in
+ *   serve_http.h         the only user of libmicrohttpd: connections, and who is let in
  *   jobs.h               a process for each answer, bounded in time and number
- *   answer.h             what such a process does: asks the session, gives up its rights, renders
+ *   serve_answer.h       what such a process does: asks the session, gives up its rights, renders
  *   route.h, site.h, token.h, call_addresses.h
  *                        the parts of a request: path, Host and Origin, secret, addresses to name
  *   listing.h, metrics.h the sessions for people and for Prometheus

@@ -131,7 +131,7 @@ UNIT_TEST(numbers_that_lie_are_refused)
 /* The names in that order, "one two ". */
 static const char *ordered(const struct glance *glance, const struct order *order)
 {
-	static char names[256];
+	static char names[8 * sizeof(glance->row[0].row.name)];
 	size_t index[8];
 	const size_t count = order_rows(glance, order, index);
 

@@ -54,9 +54,10 @@ static int fall(void *context)
 UNIT_TEST(what_it_says_and_how_it_ends)
 {
 	struct job job = JOB_NONE;
+	char text[] = "this\n";
 
 	CHECK(!job_look(&job));
-	CHECK_EQ(job_start(&job, speak, "this\n"), 0);
+	CHECK_EQ(job_start(&job, speak, text), 0);
 	await(&job);
 	CHECK_STR(job.bytes, "this\nand this\n");
 	CHECK_EQ(job.exit_code, 7);

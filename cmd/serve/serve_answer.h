@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answer.h - makes one answer, in a process that is there for it alone (jobs.h): it asks the
+ * serve_answer.h - makes one answer, in a process that is there for it alone (jobs.h): it asks the
  * session with the rights of the command, and gives them up before it reads the profile.
  */
 #ifndef HI_SERVE_ANSWER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http.h - the connections: who is let in, what is asked, and the answer. One thread, which never
- * waits; what may take time is done by a job.
+ * serve_http.h - the connections: who is let in, what is asked, and the answer. One thread, which
+ * never waits; what may take time is done by a job.
  */
 #ifndef HI_SERVE_HTTP_H
 #define HI_SERVE_HTTP_H

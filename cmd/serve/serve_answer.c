@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - see answer.h. Start at serve_answer(). */
-#include "answer.h"
+/* serve_answer.c - see serve_answer.h. Start at serve_answer(). */
+#include "serve_answer.h"
 
 #include <errno.h>
 #include <fcntl.h>

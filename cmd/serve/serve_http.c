@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http.c - see http.h. Start at serve_http_run() and on_request(). */
-#include "http.h"
+/* serve_http.c - see serve_http.h. Start at serve_http_run() and on_request(). */
+#include "serve_http.h"
 
 #include <errno.h>
 #include <microhttpd.h>
