@@ -22,8 +22,7 @@ static void complain_of_unmatched(const struct report_options *options, unsigned
 			report_complain(options, "--%s %s matches nothing%s", filter_names[kind],
 					options->filter.text[kind],
 					kind == FILTER_TAGFOCUS || kind == FILTER_TAGIGNORE
-						? "; the tags that are read are bytes, thread and "
-						  "thread_id, and threads are in .pb.gz and streams"
+						? "; --tags shows the tags that there are"
 						: "");
 	}
 }
@@ -41,8 +40,8 @@ static int add_tags(const struct report_options *options, struct profile *profil
 	const int err = tag_frames_add(profile, &tags, &is_found);
 	if (!err && !is_found)
 		report_complain(options,
-				"--%s %s: nothing has such a tag; those that are read are "
-				"bytes, thread and thread_id",
+				"--%s %s: nothing has such a tag; --tags shows those that there "
+				"are",
 				tags.root ? "tagroot" : "tagleaf",
 				tags.root ? tags.root : tags.leaf);
 	return err;

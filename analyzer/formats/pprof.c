@@ -213,6 +213,17 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *tex
 	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
 }
 
+/* A size keeps its unit, other numbers what the file said. */
+static void put_number_label(struct pprof *pprof, const struct label *label)
+{
+	protobuf_reset(&pprof->line);
+	protobuf_number(&pprof->line, LABEL_KEY, string_number(pprof, label->key));
+	protobuf_number(&pprof->line, LABEL_NUM, (uint64_t)label->number);
+	if (*label->unit)
+		protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, label->unit));
+	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
+}
+
 /* The mean block size. A row with only in-use figures has nothing allocated. */
 static uint64_t block_size(const struct profile_row *row)
 {
@@ -239,13 +250,12 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 {
 	const struct part_thread *thread =
 		part->thread ? &pprof->profile->breakdown.thread[part->thread] : NULL;
+	const struct label_set *labels = labels_get(&pprof->profile->labels, row->key.labels);
 	char tid[16];
 
-	protobuf_reset(&pprof->line);
-	protobuf_number(&pprof->line, LABEL_KEY, string_number(pprof, "bytes"));
-	protobuf_number(&pprof->line, LABEL_NUM, block_size(row));
-	protobuf_number(&pprof->line, LABEL_NUM_UNIT, string_number(pprof, "bytes"));
-	protobuf_message(&pprof->part, SAMPLE_LABEL, &pprof->line);
+	put_number_label(pprof, &(struct label){.key = "bytes",
+						.number = (int64_t)block_size(row),
+						.unit = LABEL_BYTES});
 	if (row->key.side == PROFILE_BASE && !is_bare_difference(&pprof->profile->meta))
 		/* pprof -diff_base marks base samples in this way: percentages are of their sum */
 		put_text_label(pprof, "pprof::base", "true");
@@ -254,6 +264,12 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 	if (thread && thread->tid) {
 		snprintf(tid, sizeof(tid), "%" PRIu32, thread->tid);
 		put_text_label(pprof, "thread_id", tid);
+	}
+	for (size_t i = 0; i < labels->count; i++) {
+		if (labels->label[i].text)
+			put_text_label(pprof, labels->label[i].key, labels->label[i].text);
+		else
+			put_number_label(pprof, &labels->label[i]);
 	}
 }
 

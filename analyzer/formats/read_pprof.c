@@ -144,34 +144,14 @@ static void find_columns(struct pprof_reader *reader)
 	}
 }
 
-/* Powers of 1024, as pprof takes them. What is called otherwise is taken for bytes, or a count. */
-static unsigned int unit_shift(const char *unit)
-{
-	static const struct {
-		const char *name[6];
-		unsigned int shift;
-	} units[] = {
-		{{"kb", "kib", "kbyte", "kilobyte", "kilobytes", "kbytes"}, 10},
-		{{"mb", "mib", "mbyte", "megabyte", "megabytes", "mbytes"}, 20},
-		{{"gb", "gib", "gbyte", "gigabyte", "gigabytes", "gbytes"}, 30},
-		{{"tb", "tib", "tbyte", "terabyte", "terabytes", "tbytes"}, 40},
-	};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		for (size_t k = 0; k < 6; k++) {
-			if (strcasecmp(unit, units[i].name[k]) == 0)
-				return units[i].shift;
-		}
-	}
-	return 0;
-}
-
+/* What has another unit is taken for bytes, or a count. */
 static void find_units(struct pprof_reader *reader)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 		if (pprof_has(reader, (enum sample_type)type) && sample_types[type].is_bytes)
-			reader->shift[type] = unit_shift(
-				pprof_string(&reader->tables, reader->unit[reader->column[type]]));
+			(void)pprof_unit_shift(
+				pprof_string(&reader->tables, reader->unit[reader->column[type]]),
+				&reader->shift[type]);
 	}
 }
 

@@ -20,7 +20,33 @@ struct pprof_sample {
 	uint64_t tid;       /* 0 = unknown */
 	uint64_t bytes;     /* of the size class; 0 = unknown */
 	bool is_base;       /* of a comparison that pprof or we have written */
+	struct label label[LABELS_MAX];
+	size_t label_count;
 };
+
+bool pprof_unit_shift(const char *unit, unsigned int *out_shift)
+{
+	static const struct {
+		const char *name[6];
+		unsigned int shift;
+	} units[] = {
+		{{"b", "byte", "bytes", "", "", ""}, 0},
+		{{"kb", "kib", "kbyte", "kilobyte", "kilobytes", "kbytes"}, 10},
+		{{"mb", "mib", "mbyte", "megabyte", "megabytes", "mbytes"}, 20},
+		{{"gb", "gib", "gbyte", "gigabyte", "gigabytes", "gbytes"}, 30},
+		{{"tb", "tib", "tbyte", "terabyte", "terabytes", "tbytes"}, 40},
+	};
+
+	for (size_t i = 0; *unit && i < sizeof(units) / sizeof(units[0]); i++) {
+		for (size_t k = 0; k < 6; k++) {
+			if (strcasecmp(unit, units[i].name[k]) == 0) {
+				*out_shift = units[i].shift;
+				return true;
+			}
+		}
+	}
+	return false;
+}
 
 static void add_to_side(uint64_t *count_new, uint64_t *count_base, int64_t value)
 {
@@ -132,7 +158,7 @@ static int note_size(struct pprof_reader *reader, uint32_t row, uint64_t bytes)
 }
 
 /* 0, -ENOMEM, or -EBADMSG: too large. */
-static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sample)
+static int add_sample(struct pprof_reader *reader, struct pprof_sample *sample)
 {
 	struct profile_row side[SIDES] = {{.alloc_count = 0}};
 	struct profile_row_key key = {.interval = reader->interval};
@@ -146,7 +172,8 @@ static int add_sample(struct pprof_reader *reader, const struct pprof_sample *sa
 	if (is_too_large(&side[PROFILE_NEW]) || is_too_large(&side[PROFILE_BASE]))
 		return -EBADMSG;
 	if (thread_of(reader, sample, &thread) ||
-	    profile_stack_of(reader->profile, reader->frame, sample->frame_count, 0, &key.stack))
+	    profile_stack_of(reader->profile, reader->frame, sample->frame_count, 0, &key.stack) ||
+	    labels_add(&reader->profile->labels, sample->label, sample->label_count, &key.labels))
 		return -ENOMEM;
 	for (int i = 0; i < SIDES && !err; i++) {
 		if (!side[i].alloc_count)
@@ -217,34 +244,72 @@ static bool is_one_of(const char *key, const char *a, const char *b)
 	return strcmp(key, a) == 0 || strcmp(key, b) == 0;
 }
 
+/* Takes a label that has a place of its own in the model; false: it has none. */
+static bool take_known(struct pprof_sample *sample, const struct label *label)
+{
+	const char *text = label->text;
+	uint64_t number = (uint64_t)label->number;
+
+	if (is_one_of(label->key, "thread", "thread_name") && text)
+		sample->thread = text;
+	else if (is_one_of(label->key, "thread_id", "tid") &&
+		 (!text || scan_number(&text, 10, &number)))
+		sample->tid = number;
+	else if (strcmp(label->key, "pprof::base") == 0)
+		sample->is_base = true;
+	else if (strcmp(label->key, "bytes") == 0 && !text)
+		sample->bytes = number <= INT64_MAX ? number : 0;
+	else
+		return false;
+	return true;
+}
+
+/*
+ * Keeps another label. Numbers of two keys are bytes in pprof where the file does not say what they
+ * are; a number that is 0 and has no unit is nothing.
+ */
+static void keep_label(struct pprof_sample *sample, struct label label)
+{
+	unsigned int shift;
+
+	if (sample->label_count == LABELS_MAX || (!label.text && !label.number && !*label.unit))
+		return;
+	if (label.text)
+		label.unit = NULL;
+	else if (!*label.unit && is_one_of(label.key, "request", "alignment"))
+		label.unit = LABEL_BYTES;
+	else if (pprof_unit_shift(label.unit, &shift)) {
+		label.unit = LABEL_BYTES;
+		if (__builtin_mul_overflow(label.number, INT64_C(1) << shift, &label.number))
+			label.number = INT64_MAX;
+	}
+	sample->label[sample->label_count++] = label;
+}
+
 static int read_label(const struct pprof_reader *reader, const struct protobuf_field *field,
 		      struct pprof_sample *sample)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
 	struct protobuf_field part;
-	const char *key = "", *text = "";
-	uint64_t number = 0;
+	struct label label = {.key = "", .unit = ""};
 	int end;
 
 	while (!(end = protobuf_next(&rest, &part))) {
-		if ((part.number == LABEL_KEY || part.number == LABEL_STR) &&
+		if ((part.number == LABEL_KEY || part.number == LABEL_STR ||
+		     part.number == LABEL_NUM_UNIT) &&
 		    !pprof_has_string(&reader->tables, part.value))
 			return -EBADMSG;
 		if (part.number == LABEL_KEY)
-			key = pprof_string(&reader->tables, part.value);
-		else if (part.number == LABEL_STR)
-			text = pprof_string(&reader->tables, part.value);
+			label.key = pprof_string(&reader->tables, part.value);
+		else if (part.number == LABEL_STR && part.value)
+			label.text = pprof_string(&reader->tables, part.value);
 		else if (part.number == LABEL_NUM)
-			number = part.value;
+			label.number = (int64_t)part.value;
+		else if (part.number == LABEL_NUM_UNIT)
+			label.unit = pprof_string(&reader->tables, part.value);
 	}
-	if (is_one_of(key, "thread", "thread_name") && *text)
-		sample->thread = text;
-	else if (is_one_of(key, "thread_id", "tid"))
-		sample->tid = *text && !scan_number(&text, 10, &number) ? 0 : number;
-	else if (strcmp(key, "pprof::base") == 0)
-		sample->is_base = true;
-	else if (strcmp(key, "bytes") == 0 && number <= INT64_MAX)
-		sample->bytes = number;
+	if (!take_known(sample, &label))
+		keep_label(sample, label);
 	return end == -ENODATA ? 0 : -EBADMSG;
 }
 

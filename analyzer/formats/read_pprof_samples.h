@@ -47,6 +47,11 @@ static inline bool pprof_has(const struct pprof_reader *reader, enum sample_type
  */
 int pprof_numbers(const struct protobuf_field *field, struct protobuf_rest *rest,
 		  uint64_t *out_value);
+/*
+ * True if it is a unit of sizes; then by which power of two it is larger than a byte: pprof takes
+ * powers of 1024. Otherwise *out_shift is untouched.
+ */
+bool pprof_unit_shift(const char *unit, unsigned int *out_shift);
 /* Reads a sample of the message. 0, -ENOMEM, or -EBADMSG: it makes no sense, and is left out. */
 int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field);
 

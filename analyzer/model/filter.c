@@ -232,6 +232,7 @@ static int copy_rest(struct filter *filter)
 {
 	const struct profile rest = {.meta = filter->from->meta,
 				     .module = filter->from->module,
+				     .labels = filter->from->labels, /* keep their numbers */
 				     .module_count = filter->from->module_count};
 	struct profile_meta *meta = &filter->into.meta;
 	size_t size;

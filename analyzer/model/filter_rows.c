@@ -12,10 +12,11 @@
 static bool passes_tags(struct filter_rows *rows, const struct profile_row *row,
 			const struct part_thread *thread)
 {
+	const struct label_set *labels = labels_get(&rows->from->labels, row->key.labels);
 	const bool is_focused =
-		!rows->focus->is_set || filter_tag_matches(rows->focus, row, thread);
+		!rows->focus->is_set || filter_tag_matches(rows->focus, row, labels, thread);
 	const bool is_ignored =
-		rows->ignore->is_set && filter_tag_matches(rows->ignore, row, thread);
+		rows->ignore->is_set && filter_tag_matches(rows->ignore, row, labels, thread);
 
 	rows->is_focus_matched |= is_focused;
 	rows->is_ignore_matched |= is_ignored;

@@ -92,8 +92,8 @@ int filter_tag_open(struct filter_tag *tag, const char *text, char complaint[PAT
 	if (equals && !(tag->key = strndup(text, (size_t)(equals - text))))
 		return -ENOMEM;
 	text = equals ? equals + 1 : text;
-	/* Only sizes can be ranges; a thread id is matched as text. */
-	tag->is_range = (!tag->key || strcmp(tag->key, "bytes") == 0) && parse_range(text, tag);
+	/* A thread id is matched as text. */
+	tag->is_range = (!tag->key || strcmp(tag->key, "thread_id") != 0) && parse_range(text, tag);
 	return tag->is_range ? 0 : add_patterns(tag, text, complaint);
 }
 
@@ -129,15 +129,43 @@ static bool matches_thread(const struct filter_tag *tag, const struct pattern *p
 	       matches_value(tag, pattern, "thread_id", tid);
 }
 
-bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row,
-			const struct part_thread *thread)
+static bool matches_texts(const struct filter_tag *tag, const struct pattern *pattern,
+			  const struct label_set *labels)
 {
-	const double size = (double)profile_block_bytes(row);
+	bool matches = false;
+
+	for (size_t i = 0; i < labels->count && !matches; i++)
+		matches = labels->label[i].text &&
+			  matches_value(tag, pattern, labels->label[i].key, labels->label[i].text);
+	return matches;
+}
+
+static bool is_inside(const struct filter_tag *tag, const char *key, double number)
+{
+	return (!tag->key || strcmp(tag->key, key) == 0) && number >= tag->low &&
+	       number <= tag->high;
+}
+
+static bool matches_numbers(const struct filter_tag *tag, const struct profile_row *row,
+			    const struct label_set *labels)
+{
+	bool matches = is_inside(tag, "bytes", (double)profile_block_bytes(row));
+
+	for (size_t i = 0; i < labels->count && !matches; i++)
+		matches = !labels->label[i].text &&
+			  is_inside(tag, labels->label[i].key, (double)labels->label[i].number);
+	return matches;
+}
+
+bool filter_tag_matches(const struct filter_tag *tag, const struct profile_row *row,
+			const struct label_set *labels, const struct part_thread *thread)
+{
 	size_t matches = 0;
 
 	if (tag->is_range)
-		return size >= tag->low && size <= tag->high;
+		return matches_numbers(tag, row, labels);
 	for (size_t i = 0; i < tag->pattern_count; i++)
-		matches += matches_thread(tag, &tag->pattern[i], thread);
+		matches += matches_thread(tag, &tag->pattern[i], thread) ||
+			   matches_texts(tag, &tag->pattern[i], labels);
 	return tag->key ? matches > 0 : matches == tag->pattern_count;
 }

@@ -21,9 +21,10 @@ struct merge {
 	struct profile *into;
 	const struct profile *from;
 	enum profile_side side;
-	uint32_t *module, *frame, *stack, *row, *thread; /* by index in `from`: index in `into` */
-	uint32_t *longest;                               /* room for the frames of any stack */
-	double later_ns; /* by how much the common window ends after that of `from` */
+	uint32_t *module, *frame, *stack, *row, *labels,
+		*thread;   /* by index in `from`: index in `into` */
+	uint32_t *longest; /* room for the frames of any stack */
+	double later_ns;   /* by how much the common window ends after that of `from` */
 };
 
 static bool is_same_module(const struct profile_module *a, const struct profile_module *b)
@@ -138,6 +139,7 @@ static int merge_rows(struct merge *merge)
 		struct profile_row_key key = row->key;
 
 		key.stack = merge->stack[key.stack];
+		key.labels = merge->labels[key.labels];
 		/*
 		 * what a comparison counted negatively counts positively once the comparison is a
 		 * base
@@ -273,9 +275,10 @@ static int reserve(struct merge *merge)
 	merge->stack = malloc((from->stack_count + 1) * sizeof(*merge->stack));
 	merge->row = malloc((from->row_count + 1) * sizeof(*merge->row));
 	merge->thread = malloc((from->breakdown.thread_count + 1) * sizeof(*merge->thread));
+	merge->labels = malloc((from->labels.set_count + 1) * sizeof(*merge->labels));
 	merge->longest = malloc((longest + (size_t)1) * sizeof(*merge->longest));
 	return merge->module && merge->frame && merge->stack && merge->row && merge->thread &&
-			       merge->longest
+			       merge->labels && merge->longest
 		       ? 0
 		       : -ENOMEM;
 }
@@ -286,7 +289,8 @@ static int merge_all(struct merge *merge)
 		   has_rows = merge->into->row_count > 0;
 	const size_t rows_before = merge->into->row_count;
 
-	if (merge_modules(merge) || merge_frames(merge) || merge_stacks(merge))
+	if (merge_modules(merge) || merge_frames(merge) || merge_stacks(merge) ||
+	    labels_merge(&merge->into->labels, &merge->from->labels, merge->labels))
 		return -ENOMEM;
 	/*
 	 * Before merge_rows() adds to the rows: what they hold so far becomes the part of nobody.
@@ -350,6 +354,7 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 	free(merge.stack);
 	free(merge.row);
 	free(merge.thread);
+	free(merge.labels);
 	free(merge.longest);
 	return err;
 }

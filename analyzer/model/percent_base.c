@@ -13,9 +13,9 @@
 #include "estimate.h"
 #include "table.h"
 
-/* The difference of one stack, one mean size and one thread. */
+/* The difference of one stack, one mean size, one thread and one set of labels. */
 struct difference {
-	uint64_t stack, size, thread; /* hashes, except the size */
+	uint64_t stack, size, tags; /* hashes, except the size */
 	double value[SAMPLE_TYPE_COUNT];
 };
 
@@ -64,7 +64,7 @@ static int compare_differences(const void *left, const void *right)
 	int order = compare_numbers(a->stack, b->stack);
 
 	order = order ? order : compare_numbers(a->size, b->size);
-	return order ? order : compare_numbers(a->thread, b->thread);
+	return order ? order : compare_numbers(a->tags, b->tags);
 }
 
 static void sum_changes(struct profile_meta *meta, struct difference *difference, size_t count)
@@ -113,9 +113,11 @@ static struct difference difference_of(const struct compared *compared, uint32_t
 	const struct profile_row *
 		row = &compared->profile->row[index],
 	       *origin = &compared->before->row[compared->origin ? compared->origin[index] : index];
-	struct difference difference = {.stack = compared->stack[origin->key.stack],
-					.size = labelled_size(origin),
-					.thread = hash_thread(compared->profile, part)};
+	struct difference difference = {
+		.stack = compared->stack[origin->key.stack],
+		.size = labelled_size(origin),
+		.tags = hash_thread(compared->profile, part) ^
+			labels_hash(labels_get(&compared->before->labels, origin->key.labels))};
 
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
 		difference.value[type] =

@@ -110,6 +110,7 @@ void profile_close(struct profile *profile)
 	free(profile->stack);
 	free(profile->row);
 	histories_close(&profile->histories);
+	labels_close(&profile->labels);
 	thread_breakdown_close(&profile->breakdown);
 	if (profile->index) {
 		frame_table_close(&profile->index->frames);
@@ -291,7 +292,8 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row)
 {
 	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^
-				    key->interval ^ (uint64_t)key->side << 63);
+				    key->interval ^ (uint64_t)key->side << 63 ^
+				    (uint64_t)key->labels << 24);
 	struct table_cursor cursor = table_seek(&profile->index->rows, hash);
 	uint32_t index;
 
@@ -299,7 +301,8 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
 		const struct profile_row_key *other = &profile->row[index].key;
 
 		if (other->stack == key->stack && other->size_class == key->size_class &&
-		    other->interval == key->interval && other->side == key->side) {
+		    other->interval == key->interval && other->side == key->side &&
+		    other->labels == key->labels) {
 			*out_row = index;
 			return 0;
 		}

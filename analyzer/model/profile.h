@@ -28,6 +28,7 @@
 #include "hi_analyzer.h"
 #include "hi_wire.h"
 #include "history.h"
+#include "labels.h"
 #include "mapped.h"
 #include "thread_breakdown.h"
 
@@ -83,6 +84,7 @@ struct profile_row_key {
 	 */
 	uint64_t interval;
 	enum profile_side side; /* base: counts negatively */
+	uint32_t labels;        /* number of the set in profile.labels; 0 = none */
 };
 struct profile_row {
 	struct profile_row_key key;
@@ -259,6 +261,7 @@ struct profile {
 	struct profile_row *row;
 	size_t row_count;
 	struct histories histories; /* of rows */
+	struct label_sets labels;   /* of rows; only of other tools' files of pprof */
 	/* of rows, by thread; empty for a .heap file, which has no threads */
 	struct thread_breakdown breakdown;
 	struct profile_index *index; /* hash tables, private to profile.c */

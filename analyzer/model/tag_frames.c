@@ -79,6 +79,22 @@ static int divide(struct tagger *tagger)
 	return err;
 }
 
+/* The values that the row's labels of that key have, with commas between. */
+static void write_labels(const struct tagger *tagger, const struct profile_row *row,
+			 const char *key, char *text)
+{
+	const struct label_set *labels = labels_get(&tagger->profile->labels, row->key.labels);
+	char value[LABEL_TEXT_MAX];
+	size_t size = 0;
+
+	for (size_t i = 0; i < labels->count && size < VALUE_MAX; i++) {
+		if (strcmp(labels->label[i].key, key) == 0)
+			size += (size_t)snprintf(
+				text + size, VALUE_MAX - size, "%s%s", size ? "," : "",
+				labels_value(&labels->label[i], tagger->tags->size, value));
+	}
+}
+
 static bool write_value(struct tagger *tagger, const struct profile_row *row, uint32_t thread,
 			const char *key, char *text)
 {
@@ -93,6 +109,8 @@ static bool write_value(struct tagger *tagger, const struct profile_row *row, ui
 		snprintf(text, VALUE_MAX, "%s", of->name);
 	else if (strcmp(key, "thread_id") == 0 && of && of->tid)
 		snprintf(text, VALUE_MAX, "%" PRIu32, of->tid);
+	else
+		write_labels(tagger, row, key, text);
 	printable(text);
 	return *text;
 }

@@ -3,8 +3,8 @@
  * tag_frames.h - tags as frames of the stacks, as pprof's tagroot and tagleaf: "thread" makes the
  * name of the thread that allocated the function that calls all others, or that is called last.
  *
- * The tags are those of a profile of pprof: bytes, thread, thread_id. A stack without the tag, or a
- * tag that nothing has, gives the frame "<unknown>".
+ * The tags are those of a profile of pprof: bytes, thread, thread_id, and the labels of the file. A
+ * stack without the tag, or a tag that nothing has, gives the frame "<unknown>".
  */
 #ifndef HI_TAG_FRAMES_H
 #define HI_TAG_FRAMES_H

@@ -268,6 +268,26 @@ static int put_stacks(const struct profile *profile, FILE *out)
 	return err;
 }
 
+static void put_labels(const struct label_set *labels, FILE *out)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		const struct label *label = &labels->label[i];
+
+		fputs(i ? ",{\"key\":" : ",\"labels\":[{\"key\":", out);
+		text_json(label->key, out);
+		if (label->text) {
+			fputs(",\"text\":", out);
+			text_json(label->text, out);
+		} else {
+			fprintf(out, ",\"number\":%" PRId64 ",\"unit\":", label->number);
+			text_json(label->unit, out);
+		}
+		putc('}', out);
+	}
+	if (labels->count)
+		putc(']', out);
+}
+
 static void put_rows(const struct profile *profile, FILE *out)
 {
 	fputs("\"rows\":[", out);
@@ -289,6 +309,7 @@ static void put_rows(const struct profile *profile, FILE *out)
 		put_count(",\"freed_count\":", row->freed_count, out);
 		put_whole(",\"freed_ns\":", row->freed_ns, out);
 		put_whole(",\"inuse_ns\":", row->inuse_ns, out);
+		put_labels(labels_get(&profile->labels, row->key.labels), out);
 		putc('}', out);
 	}
 	fputs("],\n", out);

@@ -75,10 +75,10 @@ static void make_profile(struct profile *profile)
 	CHECK_EQ(profile_frame_at(profile, LO + 0x200, 0, &frame[1]), 0);
 	add_lines(&profile->frame[frame[0]]);
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(
-			 profile,
-			 &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW},
-			 &row),
+	CHECK_EQ(profile_row_at(profile,
+				&(struct profile_row_key){stack, 48, profile->meta.interval,
+							  PROFILE_NEW, 0},
+				&row),
 		 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;
@@ -86,10 +86,10 @@ static void make_profile(struct profile *profile)
 	profile->row[row].freed_count = 3;
 	profile->row[row].freed_ns = 9000;
 	CHECK_EQ(profile_stack_of(profile, frame, 1, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(
-			 profile,
-			 &(struct profile_row_key){stack, 64, profile->meta.interval, PROFILE_NEW},
-			 &row),
+	CHECK_EQ(profile_row_at(profile,
+				&(struct profile_row_key){stack, 64, profile->meta.interval,
+							  PROFILE_NEW, 0},
+				&row),
 		 0);
 	profile->row[row].alloc_count = profile->row[row].inuse_count = 2;
 	profile->row[row].alloc_bytes = profile->row[row].inuse_bytes = 128;
@@ -246,8 +246,9 @@ UNIT_TEST(frames_that_share_an_address)
 	CHECK_EQ(profile_frame_at(&out, LO + 1, 0, &frame[3]), 0);
 	CHECK_EQ(profile_frame_lines(&out.frame[frame[3]], &lines[0], 1), 0);
 	CHECK_EQ(profile_stack_of(&out, frame, 4, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row),
-		 0);
+	CHECK_EQ(
+		profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW, 0}, &row),
+		0);
 	out.row[row].alloc_count = out.row[row].inuse_count = 1;
 	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
 	char *text = written(&out);
@@ -289,8 +290,9 @@ UNIT_TEST(a_frame_without_a_name_takes_none_from_another)
 	CHECK_EQ(profile_frame_at(&out, LO + 1, (int32_t)index, &frame[1]), 0);
 	CHECK_EQ(profile_frame_at(&out, LO + 1, 7, &frame[2]), 0);
 	CHECK_EQ(profile_stack_of(&out, frame, 3, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row),
-		 0);
+	CHECK_EQ(
+		profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW, 0}, &row),
+		0);
 	out.row[row].alloc_count = out.row[row].inuse_count = 1;
 	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
 	char *text = written(&out);
@@ -316,7 +318,7 @@ static uint32_t add_row(struct profile *profile, uint64_t size, uint64_t interva
 	CHECK_EQ(profile_row_at(profile,
 				&(struct profile_row_key){profile->row[0].key.stack,
 							  profile_size_class(size), interval,
-							  PROFILE_NEW},
+							  PROFILE_NEW, 0},
 				&row),
 		 0);
 	profile->row[row].alloc_count = count;
@@ -371,8 +373,9 @@ UNIT_TEST(a_frame_of_no_module_gets_none_from_another)
 	CHECK_EQ(profile_frame_at(&out, LO + 17, -1, &frame[0]), 0);
 	CHECK_EQ(profile_frame_at(&out, LO + 33, (int32_t)index, &frame[1]), 0);
 	CHECK_EQ(profile_stack_of(&out, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW}, &row),
-		 0);
+	CHECK_EQ(
+		profile_row_at(&out, &(struct profile_row_key){stack, 64, 1, PROFILE_NEW, 0}, &row),
+		0);
 	out.row[row].alloc_count = out.row[row].inuse_count = 1;
 	out.row[row].alloc_bytes = out.row[row].inuse_bytes = 64;
 	char *text = written(&out);
@@ -557,9 +560,10 @@ UNIT_TEST(totals_saturate)
 	make_profile(&out);
 	out.meta.interval = 1;
 	for (uint32_t size = 1; size <= 3; size++) {
-		CHECK_EQ(profile_row_at(&out,
-					&(struct profile_row_key){0, size, 1ull << 47, PROFILE_NEW},
-					&row),
+		CHECK_EQ(profile_row_at(
+				 &out,
+				 &(struct profile_row_key){0, size, 1ull << 47, PROFILE_NEW, 0},
+				 &row),
 			 0);
 		out.row[row].alloc_count = out.row[row].inuse_count = 1ull << 40;
 		out.row[row].alloc_bytes = out.row[row].inuse_bytes = (1ull << 40) * size;

@@ -143,10 +143,10 @@ static void make_profile(struct profile *profile)
 					       .file = strdup("a.c"),
 					       .line = 9};
 	CHECK_EQ(profile_stack_of(profile, frame, 2, 0, &stack), 0);
-	CHECK_EQ(profile_row_at(
-			 profile,
-			 &(struct profile_row_key){stack, 48, profile->meta.interval, PROFILE_NEW},
-			 &row),
+	CHECK_EQ(profile_row_at(profile,
+				&(struct profile_row_key){stack, 48, profile->meta.interval,
+							  PROFILE_NEW, 0},
+				&row),
 		 0);
 	profile->row[row].alloc_count = 3;
 	profile->row[row].alloc_bytes = 144;

@@ -8,6 +8,7 @@
 #include "pprof.h"
 #include "pprof_fields.h"
 #include "protobuf.h"
+#include "text_equal.h"
 
 #define STRINGS_MAX 32
 
@@ -245,6 +246,75 @@ UNIT_TEST(threads_become_parts)
 	writer_close(&writer);
 }
 
+static void put_label(struct writer *writer, const char *key, const char *value, uint64_t number,
+		      const char *unit)
+{
+	protobuf_reset(&writer->inner);
+	protobuf_number(&writer->inner, LABEL_KEY, text(writer, key));
+	protobuf_number(&writer->inner, LABEL_STR, text(writer, value));
+	protobuf_number(&writer->inner, LABEL_NUM, number);
+	protobuf_number(&writer->inner, LABEL_NUM_UNIT, text(writer, unit));
+	protobuf_message(&writer->part, SAMPLE_LABEL, &writer->inner);
+}
+
+static void check_label(const struct label *label, const char *key, const char *value,
+			int64_t number, const char *unit)
+{
+	CHECK_STR(label->key, key);
+	CHECK(text_equal(label->text, value));
+	CHECK_EQ(label->number, number);
+	CHECK(text_equal(label->unit, unit));
+}
+
+static void check_labels(const struct profile *profile)
+{
+	const struct label_set *first = labels_get(&profile->labels, profile->row[0].key.labels);
+
+	CHECK_EQ(profile->row_count, 2);
+	CHECK_EQ(first->count, 4);
+	check_label(&first->label[0], "alignment", NULL, 16, "bytes");
+	check_label(&first->label[1], "large", NULL, 3072, "bytes");
+	check_label(&first->label[2], "request", "/login", 0, NULL);
+	check_label(&first->label[3], "wait", NULL, -5, "ms");
+	CHECK_EQ(labels_get(&profile->labels, profile->row[1].key.labels)->count, 0);
+	CHECK_EQ(profile->row[0].inuse_bytes, 800);
+	CHECK_EQ(profile->row[1].inuse_bytes, 400);
+}
+
+static int write_and_read(const struct profile *profile, struct profile *out_copy);
+
+/* Two samples with the same labels in another order, and one of the same stack without. */
+UNIT_TEST(labels_tell_samples_apart_and_are_written_again)
+{
+	static const uint64_t value[] = {10, 1000, 4, 400};
+	struct writer writer;
+	struct profile profile, copy;
+
+	writer_open(&writer);
+	put_heap_types(&writer);
+	put_label(&writer, "request", "/login", 0, "");
+	put_label(&writer, "wait", "", (uint64_t)-5, "ms");
+	put_label(&writer, "large", "", 3, "kilobytes");
+	put_label(&writer, "alignment", "", 16, "");
+	put_label(&writer, "nothing", "", 0, "");
+	put_sample(&writer, value, 4, NULL);
+	put_label(&writer, "alignment", "", 16, "");
+	put_label(&writer, "large", "", 3072, "b");
+	put_label(&writer, "wait", "", (uint64_t)-5, "ms");
+	put_label(&writer, "request", "/login", 0, "");
+	put_sample(&writer, value, 4, NULL);
+	put_sample(&writer, value, 4, NULL);
+	put_tables(&writer);
+	CHECK_EQ(finish(&writer, &profile), 0);
+	CHECK(profile.meta.damage == NULL);
+	check_labels(&profile);
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	check_labels(&copy);
+	profile_close(&copy);
+	profile_close(&profile);
+	writer_close(&writer);
+}
+
 /* Differences: what is negative counts for the base, whatever the other columns are. */
 UNIT_TEST(negative_values)
 {
@@ -302,14 +372,6 @@ UNIT_TEST(more_in_use_than_allocated_is_no_comparison)
 	writer_close(&writer);
 }
 
-static void put_label(struct writer *writer, const char *key, uint64_t number)
-{
-	protobuf_reset(&writer->inner);
-	protobuf_number(&writer->inner, LABEL_KEY, text(writer, key));
-	protobuf_number(&writer->inner, LABEL_NUM, number);
-	protobuf_message(&writer->part, SAMPLE_LABEL, &writer->inner);
-}
-
 /* The mean of estimates is not the size of the blocks: 333 / 10 where the file says 32. */
 UNIT_TEST(the_label_is_the_size_of_the_blocks)
 {
@@ -319,7 +381,7 @@ UNIT_TEST(the_label_is_the_size_of_the_blocks)
 
 	writer_open(&writer);
 	put_heap_types(&writer);
-	put_label(&writer, "bytes", 32);
+	put_label(&writer, "bytes", "", 32, "");
 	put_sample(&writer, value, 4, NULL);
 	put_sample(&writer, value, 4, NULL);
 	put_tables(&writer);

@@ -336,6 +336,45 @@ UNIT_TEST(threads)
 	profile_close(&profile);
 }
 
+UNIT_TEST(labels)
+{
+	struct profile profile = sample_open();
+	static const struct {
+		const char *tag, *left;
+	} cases[] = {
+		{"request=^/log", "main;a 2000\n"},
+		{"request:/cart,region:eu", "main;b 30\n"},
+		{"eu", "main;a 2000\nmain;b 30\n"},
+		{"region=us", ""},
+		{"alignment=64", "main;a 2000\n"},
+		{"alignment=:4kb", "main;a 2000\nmain;b 30\n"},
+		{"alignment=65:", "main;b 30\n"},
+		{"64b", "main;a 2000\n"}, /* no block is so large, but a label is */
+		{"alignment=6.*", ""},    /* a number is no text */
+	};
+	struct label first[] = {{.key = "region", .text = "eu"},
+				{.key = "request", .text = "/login"},
+				{.key = "alignment", .number = 64, .unit = LABEL_BYTES}},
+		     second[] = {{.key = "alignment", .number = 4096, .unit = LABEL_BYTES},
+				 {.key = "request", .text = "/cart"},
+				 {.key = "region", .text = "eu"}};
+
+	sample_stack(&profile, "main;a", 20, 100);
+	sample_stack(&profile, "main;b", 3, 10);
+	CHECK_EQ(labels_add(&profile.labels, first, 3, &profile.row[0].key.labels), 0);
+	CHECK_EQ(labels_add(&profile.labels, second, 3, &profile.row[1].key.labels), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = filtered(&profile, FILTER(TAGFOCUS, cases[i].tag),
+				      *cases[i].left ? 0 : NOTHING(TAGFOCUS));
+		CHECK_STR(text, cases[i].left);
+		free(text);
+	}
+	char *text = filtered(&profile, FILTER(TAGIGNORE, "request=cart"), 0);
+	CHECK_STR(text, "main;a 2000\n");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(parts_go_with_their_rows)
 {
 	struct profile profile = sample_open(), left;

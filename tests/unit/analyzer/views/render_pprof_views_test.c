@@ -83,19 +83,64 @@ UNIT_TEST(tags_have_their_weights)
 	profile_close(&profile);
 }
 
+/* The first row has two labels, the second one. */
+static void add_labels(struct profile *profile)
+{
+	struct label first[] = {{.key = "request", .text = "/login\n"},
+				{.key = "alignment", .number = 2048, .unit = LABEL_BYTES}},
+		     second[] = {{.key = "request", .text = "/cart"}};
+
+	CHECK_EQ(labels_add(&profile->labels, first, 2, &profile->row[0].key.labels), 0);
+	CHECK_EQ(labels_add(&profile->labels, second, 1, &profile->row[1].key.labels), 0);
+}
+
+UNIT_TEST(labels_are_tags)
+{
+	struct profile profile = two_stacks();
+	const struct tag_frames root = {.root = "request", .size = render_size};
+	bool is_found;
+
+	add_labels(&profile);
+	char *text = rendered("tags", &profile, &in_use, 0);
+	CHECK_STR(text, " alignment: Total 3.0kB\n"
+			"            3.0kB (  100%): 2kB\n"
+			"\n"
+			" bytes: Total 7.0kB\n"
+			"        4.0kB (57.14%): 4kB\n"
+			"        3.0kB (42.86%): 1kB\n"
+			"\n"
+			" request: Total 7.0kB\n"
+			"          4.0kB (57.14%): /cart\n"
+			"          3.0kB (42.86%): /login?\n"
+			"\n");
+	free(text);
+	text = rendered("json", &profile, &in_use, 0);
+	check_has(text, "\"labels\":[{\"key\":\"alignment\",\"number\":2048,\"unit\":\"bytes\"},"
+			"{\"key\":\"request\",\"text\":\"/login?\"}]");
+	free(text);
+	CHECK_EQ(tag_frames_add(&profile, &root, &is_found), 0);
+	CHECK(is_found);
+	text = rendered("collapsed", &profile, &in_use, 0);
+	check_has(text, "/cart;main;setup;store 4096\n");
+	check_has(text, "/login?;main;serve;store 3072\n");
+	free(text);
+	profile_close(&profile);
+}
+
 UNIT_TEST(without_tags_the_view_says_so)
 {
 	struct profile profile = two_stacks();
 	const struct render_options none = {.type = INUSE_SPACE, .tagshow = "color"};
 	char *text = rendered("tags", &profile, &none, 0);
 
-	CHECK_STR(text, "No tags that --tagshow and --taghide leave: --tags shows bytes, thread "
-			"and thread_id\n");
+	CHECK_STR(text, "No tags that --tagshow and --taghide leave: --tags shows bytes, thread, "
+			"thread_id and other tools' labels\n");
 	free(text);
 	for (size_t i = 0; i < profile.row_count; i++)
 		profile.row[i].block_bytes = PROFILE_NO_LABEL;
 	text = rendered("tags", &profile, &in_use, 0);
-	CHECK_STR(text, "No tags: --tags shows bytes, thread and thread_id\n");
+	CHECK_STR(text, "No tags: --tags shows bytes, thread, thread_id and other tools' "
+			"labels\n");
 	free(text);
 	profile_close(&profile);
 }
