@@ -30,6 +30,7 @@ struct calltree_source {
 	uint32_t *other; /* by chosen node: its CALLTREE_OTHER child, NOWHERE = none */
 	struct calltree_node *chosen;
 	size_t chosen_count;
+	uint32_t *shown; /* by chosen node: its index in tree->node[] */
 };
 
 /* ---- which ones are shown -------------------------------------------------------------------- */
@@ -197,6 +198,7 @@ static void put_in_preorder(struct calltree_source *source, const uint32_t *orde
 	uint32_t at = 0, parent = 0;
 
 	tree->node[tree->count++] = source->chosen[0];
+	source->shown[0] = 0;
 	for (;;) {
 		/* `at` is a chosen node whose image is tree->node[parent]. */
 		if (first[at] < source->chosen_count &&
@@ -205,7 +207,7 @@ static void put_in_preorder(struct calltree_source *source, const uint32_t *orde
 			tree->node[tree->count] = source->chosen[child];
 			tree->node[tree->count].parent = parent;
 			tree->node[tree->count].depth = tree->node[parent].depth + 1;
-			parent = (uint32_t)tree->count++;
+			parent = source->shown[child] = (uint32_t)tree->count++;
 			at = child;
 			continue;
 		}
@@ -224,7 +226,8 @@ static int put_in_order(struct calltree_source *source)
 	int err = 0;
 
 	source->tree->node = malloc(count * sizeof(*source->tree->node));
-	if (order && first && source->tree->node) {
+	source->shown = malloc(count * sizeof(*source->shown));
+	if (order && first && source->tree->node && source->shown) {
 		for (size_t i = 0; i < count; i++) {
 			order[i] = (uint32_t)i;
 			first[i] = NOWHERE;
@@ -282,7 +285,9 @@ int calltree_cut(struct calltree *tree, size_t limit)
 	source->tree = tree; /* the caller may have moved the tree */
 	source->options.limit = limit;
 	free(tree->node);
+	free(source->shown);
 	tree->node = NULL;
+	source->shown = NULL;
 	tree->count = 0;
 	for (size_t i = 0; i < source->pruned_tree.count; i++)
 		source->pruned_tree.pruned_node[i].image = NOWHERE;
@@ -326,12 +331,20 @@ void calltree_close(struct calltree *tree)
 {
 	if (tree->source) {
 		pruned_tree_close(&tree->source->pruned_tree);
+		free(tree->source->shown);
 		free(tree->source);
 	}
 	free(tree->node);
 	free(tree->place);
 	functions_close(&tree->functions);
 	*tree = (struct calltree){0};
+}
+
+uint32_t calltree_leaf(const struct calltree *tree, uint32_t stack)
+{
+	const struct pruned_tree *pruned_tree = &tree->source->pruned_tree;
+
+	return tree->source->shown[pruned_tree->pruned_node[pruned_tree->leaf[stack]].image];
 }
 
 const char *calltree_name(const struct calltree *tree, const struct calltree_node *node)

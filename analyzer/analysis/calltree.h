@@ -68,6 +68,11 @@ int calltree_open(const struct profile *profile, const struct calltree_options *
 int calltree_cut(struct calltree *tree, size_t limit);
 void calltree_close(struct calltree *tree);
 /*
+ * The node at which a stack of the profile ends, or the CALLTREE_OTHER node that covers it; the
+ * root if the stack holds nothing of any type.
+ */
+uint32_t calltree_leaf(const struct calltree *tree, uint32_t stack);
+/*
  * The name of a node's function; "all" for the root, "(other)" for CALLTREE_OTHER. Lives as long as
  * the tree.
  */

@@ -97,8 +97,7 @@ int calltree_paths_use(struct calltree_paths *paths, const struct functions *fun
 	return 0;
 }
 
-uint32_t calltree_paths_leaf(const struct calltree_paths *paths, const struct profile_stack *stack,
-			     calltree_path_step *step, void *context)
+uint32_t calltree_paths_leaf(const struct calltree_paths *paths, const struct profile_stack *stack)
 {
 	size_t count;
 	const uint32_t *call = functions_unfold(paths->others, stack, &count);
@@ -114,8 +113,6 @@ uint32_t calltree_paths_leaf(const struct calltree_paths *paths, const struct pr
 		if (!child)
 			return calltree_paths_other(paths, at);
 		at = child;
-		if (step)
-			step(context, at, next);
 	}
 	return at;
 }

@@ -29,12 +29,7 @@ uint32_t calltree_paths_child(const struct calltree_paths *paths, uint32_t paren
 			      uint32_t function);
 /* Where a stack ends that leaves the tree at this node. */
 uint32_t calltree_paths_other(const struct calltree_paths *paths, uint32_t parent);
-/*
- * Called for each call on the way from the root to the leaf, with the node that it leads to.
- */
-typedef void calltree_path_step(void *context, uint32_t node, const struct function_call *call);
-/* Returns the node where the stack ends. step: NULL = nobody looks at the way. */
-uint32_t calltree_paths_leaf(const struct calltree_paths *paths, const struct profile_stack *stack,
-			     calltree_path_step *step, void *context);
+/* Returns the node where the stack ends. */
+uint32_t calltree_paths_leaf(const struct calltree_paths *paths, const struct profile_stack *stack);
 
 #endif

@@ -185,6 +185,12 @@ static uint32_t leaf_frame(const struct functions *functions, const struct profi
 	return stack->frame_count ? stack->frame_count - 1 : 0;
 }
 
+static void add_weight(struct code_weight *to, double value, double samples)
+{
+	to->value += value;
+	to->samples += samples;
+}
+
 static void sum_stack(struct summing *summing, const struct profile_stack *stack, uint32_t round,
 		      const struct estimate *weight)
 {
@@ -197,11 +203,11 @@ static void sum_stack(struct summing *summing, const struct profile_stack *stack
 		struct code_site *site = &summing->sums.site[index];
 		struct code_block *block = &summing->sums.block[site->block];
 		if (i == leaf) {
-			estimate_add(&site->flat, weight);
+			add_weight(&site->flat, weight->value, weight->samples);
 			estimate_add(&block->flat, weight);
 		}
 		if (summing->site_round[index] != round)
-			estimate_add(&site->cum, weight);
+			add_weight(&site->cum, weight->value, weight->samples);
 		if (summing->block_round[site->block] != round)
 			estimate_add(&block->cum, weight);
 		summing->site_round[index] = summing->block_round[site->block] = round;
@@ -283,13 +289,13 @@ static size_t site_from(const struct code_sums *sums, const struct code_block *b
 }
 
 void code_sums_at(const struct code_sums *sums, const struct code_block *block, uint64_t address,
-		  uint32_t size, struct estimate *out_flat, struct estimate *out_cum)
+		  uint32_t size, struct code_weight *out_flat, struct code_weight *out_cum)
 {
-	*out_flat = *out_cum = (struct estimate){0};
+	*out_flat = *out_cum = (struct code_weight){0};
 	for (size_t i = site_from(sums, block, address); i < block->site_end; i++) {
 		if (sums->site[i].address - address >= size)
 			break;
-		estimate_add(out_flat, &sums->site[i].flat);
-		estimate_add(out_cum, &sums->site[i].cum);
+		add_weight(out_flat, sums->site[i].flat.value, sums->site[i].flat.samples);
+		add_weight(out_cum, sums->site[i].cum.value, sums->site[i].cum.samples);
 	}
 }

@@ -14,12 +14,15 @@
 #include "functions.h"
 #include "machine_code.h"
 
+struct code_weight {
+	double value, samples; /* as in struct estimate */
+};
 struct code_site {
 	int32_t module;    /* -1 = none */
 	uint32_t function; /* the function of the profile that owns the code */
 	uint32_t block;
 	uint64_t address; /* in the module's file; in memory where module is -1 */
-	struct estimate flat, cum;
+	struct code_weight flat, cum;
 };
 struct code_block {
 	const struct machine_code *code; /* NULL = no file */
@@ -55,6 +58,6 @@ int code_sums_open(const struct profile *profile, const struct functions *functi
 void code_sums_close(struct code_sums *sums);
 /* Adds up the sites of a block in an instruction of `size` bytes. */
 void code_sums_at(const struct code_sums *sums, const struct code_block *block, uint64_t address,
-		  uint32_t size, struct estimate *out_flat, struct estimate *out_cum);
+		  uint32_t size, struct code_weight *out_flat, struct code_weight *out_cum);
 
 #endif

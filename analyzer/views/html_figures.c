@@ -308,19 +308,17 @@ static int add_snapshot(struct html_nodes *nodes, const struct profile *profile,
 	if (!err) {
 		err = calltree_paths_use(&nodes->paths, &functions);
 		for (size_t i = 0; i < profile->stack_count && !err; i++)
-			leaf[i] =
-				calltree_paths_leaf(&nodes->paths, &profile->stack[i], NULL, NULL);
+			leaf[i] = calltree_paths_leaf(&nodes->paths, &profile->stack[i]);
 		functions_close(&functions);
 	}
 	for (size_t i = 0; i < profile->row_count && !err; i++) {
 		const uint32_t node = leaf[profile->row[i].key.stack];
+		struct estimate estimate[SAMPLE_TYPE_COUNT];
 
+		estimates_of(profile, &profile->row[i], estimate);
 		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
-			const struct estimate estimate =
-				estimate_of(profile, &profile->row[i], (enum sample_type)type);
-
-			sums_at(sums, node, 0)[type] += estimate.value;
-			sums_at(sums, node, 1)[type] += estimate.variance;
+			sums_at(sums, node, 0)[type] += estimate[type].value;
+			sums_at(sums, node, 1)[type] += estimate[type].variance;
 		}
 	}
 	free(leaf);

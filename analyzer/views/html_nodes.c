@@ -8,75 +8,110 @@
 
 /* ---- the way of each stack ------------------------------------------------------------------- */
 
-/* One stack on its way from the root. kept: calls from depth `first` to `end` are not folded. */
+/* A stack's calls, leaf first, and which of them are not folded: from depth `first` to `end`. */
 struct way {
-	struct html_nodes *nodes;
-	double weight;    /* of the stack */
-	double *heaviest; /* by node: of its stacks with a line so far */
-	uint32_t depth, first, end;
+	const uint32_t *call;
+	size_t count;
+	size_t first, end;
+	double weight; /* of the stack */
 };
 
-static void take_step(void *context, uint32_t node, const struct function_call *call)
+/*
+ * The depths of the calls that are not folded. Both lists are parts of the whole stack, and they
+ * may differ at both ends.
+ */
+static void find_kept(const struct user_frames *frames, uint32_t stack, struct way *way)
 {
-	struct way *way = context;
-	struct html_nodes *nodes = way->nodes;
+	size_t kept;
+	const uint32_t *user = user_frames_unfold(frames, stack, &kept);
 
-	way->depth++;
-	if (way->depth > way->first && way->depth <= way->end)
-		nodes->is_kept[node] = true;
-	if (call->line && way->weight > way->heaviest[node]) {
-		way->heaviest[node] = way->weight;
-		nodes->line[node] = call->line;
+	way->first = 0;
+	while (kept && way->first < way->count &&
+	       way->call[way->count - 1 - way->first] != user[kept - 1])
+		way->first++;
+	way->end = way->first + (kept ? kept : way->count);
+}
+
+/* What is noted of a node while stacks are followed; small, so that all nodes fit into a cache. */
+struct note {
+	double heaviest; /* of its stacks with a line so far */
+	uint32_t parent, depth, line;
+	bool is_kept;
+};
+
+/* Notes what the way says of the nodes from this one to the root. */
+static void note_way(const struct functions *functions, const struct way *way, uint32_t node,
+		     struct note *note)
+{
+	for (; node; node = note[node].parent) {
+		struct note *at = &note[node];
+		const struct function_call *call =
+			&functions->call[way->call[way->count - at->depth]];
+
+		at->is_kept |= at->depth > way->first && at->depth <= way->end;
+		if (call->line && way->weight > at->heaviest) {
+			at->heaviest = way->weight;
+			at->line = call->line;
+		}
 	}
 }
 
-/*
- * The depths of the calls that are not folded. Both lists are parts of the whole stack, leaf first,
- * and they may differ at both ends.
- */
-static void find_kept(const struct html_nodes *nodes, const struct user_frames *frames,
-		      uint32_t stack, struct way *way)
+/* Where a stack ends, of its own functions: "(other)" is none. */
+static uint32_t last_function(const struct calltree *tree, uint32_t leaf)
 {
-	size_t count, kept;
-	const uint32_t *call =
-		functions_unfold(&nodes->tree->functions, &nodes->profile->stack[stack], &count);
-	const uint32_t *user = user_frames_unfold(frames, stack, &kept);
-	size_t outer = 0;
-
-	while (kept && outer < count && call[count - 1 - outer] != user[kept - 1])
-		outer++;
-	way->first = (uint32_t)outer;
-	way->end = (uint32_t)(outer + (kept ? kept : count));
+	return tree->node[leaf].function == CALLTREE_OTHER ? tree->node[leaf].parent : leaf;
 }
 
 static double weight_of(const struct profile *profile, const struct profile_row *row)
 {
-	return fabs(estimate_of(profile, row, INUSE_SPACE).value) +
-	       1e-3 * fabs(estimate_of(profile, row, ALLOC_SPACE).value);
+	struct estimate estimate[SAMPLE_TYPE_COUNT];
+
+	estimates_of(profile, row, estimate);
+	return fabs(estimate[INUSE_SPACE].value) + 1e-3 * fabs(estimate[ALLOC_SPACE].value);
+}
+
+static uint32_t leaf_of(const struct html_nodes *nodes, uint32_t stack)
+{
+	const uint32_t leaf = calltree_leaf(nodes->tree, stack);
+
+	/* What holds nothing may go through the tree anyway. */
+	return leaf ? leaf : calltree_paths_leaf(&nodes->paths, &nodes->profile->stack[stack]);
+}
+
+static void follow_stack(struct html_nodes *nodes, const struct user_frames *frames, uint32_t stack,
+			 double weight, struct note *note)
+{
+	const struct functions *functions = &nodes->tree->functions;
+	struct way way = {.weight = weight, .end = SIZE_MAX};
+
+	nodes->leaf[stack] = leaf_of(nodes, stack);
+	way.call = functions_unfold(functions, &nodes->profile->stack[stack], &way.count);
+	if (frames)
+		find_kept(frames, stack, &way);
+	note_way(functions, &way, last_function(nodes->tree, nodes->leaf[stack]), note);
 }
 
 static int follow_stacks(struct html_nodes *nodes, const struct user_frames *frames)
 {
 	const struct profile *profile = nodes->profile;
+	const struct calltree *tree = nodes->tree;
 	double *weight = calloc(profile->stack_count + 1, sizeof(*weight));
-	double *heaviest = calloc(nodes->tree->count + 1, sizeof(*heaviest));
-	const bool is_complete = weight && heaviest;
+	struct note *note = calloc(tree->count + 1, sizeof(*note));
+	const bool is_complete = weight && note;
 
+	for (size_t i = 0; i < tree->count && is_complete; i++)
+		note[i] =
+			(struct note){.parent = tree->node[i].parent, .depth = tree->node[i].depth};
 	for (size_t i = 0; i < profile->row_count && is_complete; i++)
 		weight[profile->row[i].key.stack] += weight_of(profile, &profile->row[i]);
-	for (uint32_t i = 0; i < profile->stack_count && is_complete; i++) {
-		struct way way = {.nodes = nodes,
-				  .weight = weight[i],
-				  .heaviest = heaviest,
-				  .end = UINT32_MAX};
-
-		if (frames)
-			find_kept(nodes, frames, i, &way);
-		nodes->leaf[i] =
-			calltree_paths_leaf(&nodes->paths, &profile->stack[i], take_step, &way);
+	for (uint32_t i = 0; i < profile->stack_count && is_complete; i++)
+		follow_stack(nodes, frames, i, weight[i], note);
+	for (size_t i = 0; i < tree->count && is_complete; i++) {
+		nodes->line[i] = note[i].line;
+		nodes->is_kept[i] = note[i].is_kept;
 	}
 	free(weight);
-	free(heaviest);
+	free(note);
 	return is_complete ? 0 : -ENOMEM;
 }
 

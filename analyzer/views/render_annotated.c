@@ -69,7 +69,7 @@ void annotated_head(const char *name, const char *place, const struct estimate *
 	char percent[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "ROUTINE ======================== %s in %s\n", name, place);
-	annotated_figures(flat, cum, options->type, out);
+	annotated_figures(flat->value, cum->value, options->type, out);
 	render_percent(cum->value, total->value, percent);
 	fprintf(out, " (flat, cum) %s of Total\n", percent + strspn(percent, " "));
 	if (options->intervals) {
@@ -78,13 +78,12 @@ void annotated_head(const char *name, const char *place, const struct estimate *
 	}
 }
 
-static const char *figure(const struct estimate *estimate, enum sample_type type, char *text)
+static const char *figure(double value, enum sample_type type, char *text)
 {
-	return estimate && estimate->value != 0 ? render_value(estimate->value, type, text) : ".";
+	return value != 0 ? render_value(value, type, text) : ".";
 }
 
-void annotated_figures(const struct estimate *flat, const struct estimate *cum,
-		       enum sample_type type, FILE *out)
+void annotated_figures(double flat, double cum, enum sample_type type, FILE *out)
 {
 	char flat_text[HI_UNITS_TEXT_MAX], cum_text[HI_UNITS_TEXT_MAX];
 

@@ -26,9 +26,8 @@ int annotated_wanted(const char *view, const char *regex, const struct functions
 void annotated_head(const char *name, const char *place, const struct estimate *flat,
 		    const struct estimate *cum, const struct estimate *total,
 		    const struct render_options *options, FILE *out);
-/* Prints two columns without an end of line. A figure of zero is a dot. NULL = zero. */
-void annotated_figures(const struct estimate *flat, const struct estimate *cum,
-		       enum sample_type type, FILE *out);
+/* Prints two columns without an end of line. A figure of zero is a dot. */
+void annotated_figures(double flat, double cum, enum sample_type type, FILE *out);
 /* Where to look for the sources of a module. module: -1 = unknown. */
 struct source_places annotated_places(const struct render_options *options,
 				      const struct profile *profile, int32_t module);

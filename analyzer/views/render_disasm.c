@@ -94,13 +94,13 @@ static int print_place(struct disassembly *disassembly, const struct code_block 
 static int print_instruction(struct disassembly *disassembly, const struct code_block *block,
 			     const struct instruction *instruction)
 {
-	struct estimate flat, cum;
+	struct code_weight flat, cum;
 	const int err = print_place(disassembly, block, instruction->address);
 	char *target = code_text_target(block->code, instruction->target);
 
 	code_sums_at(&disassembly->sums, block, instruction->address, instruction->size, &flat,
 		     &cum);
-	annotated_figures(&flat, &cum, disassembly->options->type, disassembly->out);
+	annotated_figures(flat.value, cum.value, disassembly->options->type, disassembly->out);
 	fprintf(disassembly->out, " %10" PRIx64 ": %s%s%s\n", instruction->address,
 		instruction->text, target ? "  " : "", target ? target : "");
 	free(target);
@@ -176,7 +176,7 @@ static void print_addresses(const struct disassembly *disassembly, const struct 
 		const struct code_site *site = &disassembly->sums.site[i];
 		if (site->cum.samples <= 0)
 			continue;
-		annotated_figures(&site->flat, &site->cum, disassembly->options->type,
+		annotated_figures(site->flat.value, site->cum.value, disassembly->options->type,
 				  disassembly->out);
 		fprintf(disassembly->out, " %10" PRIx64 ":\n", site->address);
 	}

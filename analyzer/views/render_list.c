@@ -39,7 +39,7 @@ static void print_line(const struct listing *listing, const struct source_line *
 {
 	char *words = source_text_line(text, number);
 
-	annotated_figures(line ? &line->flat : NULL, line ? &line->cum : NULL,
+	annotated_figures(line ? line->flat.value : 0, line ? line->cum.value : 0,
 			  listing->options->type, listing->out);
 	fprintf(listing->out, " %6" PRIu32 ":%s\n", number, words ? words : "");
 	free(words);
@@ -79,7 +79,8 @@ static void print_numbers(const struct listing *listing, const struct list_part 
 {
 	for (size_t i = part->first; i < part->end; i++) {
 		const struct source_line *line = &listing->lines.line[i];
-		annotated_figures(&line->flat, &line->cum, listing->options->type, listing->out);
+		annotated_figures(line->flat.value, line->cum.value, listing->options->type,
+				  listing->out);
 		if (line->line)
 			fprintf(listing->out, " %6" PRIu32 ":\n", line->line);
 		else

@@ -44,8 +44,7 @@ struct listed_part {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static void put_figures(const struct weblist *weblist, const struct estimate *flat,
-			const struct estimate *cum)
+static void put_figures(const struct weblist *weblist, double flat, double cum)
 {
 	annotated_figures(flat, cum, weblist->options->type, weblist->out);
 }
@@ -70,7 +69,7 @@ static void put_instruction(const struct weblist *weblist, const struct code_lin
 {
 	struct disassembler_code code = {.address = line->address};
 	struct instruction instruction;
-	struct estimate flat, cum;
+	struct code_weight flat, cum;
 	char *target;
 
 	code.bytes = machine_code_bytes(line->block->code, line->address, line->size, &code.size);
@@ -78,7 +77,7 @@ static void put_instruction(const struct weblist *weblist, const struct code_lin
 		return;
 	disassembler_first(weblist->code.machine.disassembler, &code, &instruction);
 	code_sums_at(&weblist->code.sums, line->block, line->address, line->size, &flat, &cum);
-	put_figures(weblist, line->inlined_file ? NULL : &flat, &cum);
+	put_figures(weblist, line->inlined_file ? 0 : flat.value, cum.value);
 	fprintf(weblist->out, " %10" PRIx64 ": ", line->address);
 	put_element(weblist, cum.samples > 0 ? "<b>" : "", instruction.text,
 		    cum.samples > 0 ? "</b>" : "");
@@ -120,7 +119,7 @@ static int put_line(struct weblist *weblist, uint32_t number, const struct sourc
 
 	fprintf(weblist->out, "%s%s>", unfolds ? "<details><summary" : "<div",
 		line ? " class=\"has\"" : "");
-	put_figures(weblist, line ? &line->flat : NULL, line ? &line->cum : NULL);
+	put_figures(weblist, line ? line->flat.value : 0, line ? line->cum.value : 0);
 	if (number)
 		fprintf(weblist->out, " %6" PRIu32 ":", number);
 	else
@@ -227,7 +226,7 @@ static int put_part(struct weblist *weblist, const struct listed_part *part)
 		    "</h2>\n");
 	put_element(weblist, "<p class=\"where\">", line->file ? line->file : "an unknown file",
 		    "</p>\n<p>");
-	put_figures(weblist, &part->flat, &part->cum);
+	put_figures(weblist, part->flat.value, part->cum.value);
 	render_percent(part->cum.value, weblist->graph.total.value, percent);
 	fprintf(weblist->out, " (flat, cum) %s of Total</p>\n", percent + strspn(percent, " "));
 	put_doubt(weblist, part, &places, &text);

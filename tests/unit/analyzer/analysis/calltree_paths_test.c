@@ -13,7 +13,7 @@ static void check_leaf(const struct calltree_paths *paths, const struct profile 
 		       uint32_t stack, const char *wanted)
 {
 	const struct calltree *tree = paths->tree;
-	uint32_t node = calltree_paths_leaf(paths, &profile->stack[stack], NULL, NULL);
+	uint32_t node = calltree_paths_leaf(paths, &profile->stack[stack]);
 	char text[256] = "";
 
 	for (; node; node = tree->node[node].parent) {
@@ -26,6 +26,15 @@ static void check_leaf(const struct calltree_paths *paths, const struct profile 
 		memcpy(text + 1, name, size - 1);
 	}
 	CHECK_STR(text, wanted);
+}
+
+/* The same of a stack of the profile that the tree was made of, which the tree knows, too. */
+static void check_own_leaf(const struct calltree_paths *paths, const struct profile *profile,
+			   uint32_t stack, const char *wanted)
+{
+	check_leaf(paths, profile, stack, wanted);
+	CHECK_EQ(calltree_leaf(paths->tree, stack),
+		 calltree_paths_leaf(paths, &profile->stack[stack]));
 }
 
 static struct calltree open_tree(const struct profile *profile, size_t limit)
@@ -44,20 +53,11 @@ static void use(struct calltree_paths *paths, const struct profile *profile,
 	CHECK_EQ(calltree_paths_use(paths, functions), 0);
 }
 
-static void count_step(void *context, uint32_t node, const struct function_call *call)
-{
-	uint32_t *lines = context;
-
-	(void)node;
-	*lines += call->line;
-}
-
 UNIT_TEST(own_stacks)
 {
 	struct profile profile = sample_open();
 	struct functions functions;
 	struct calltree_paths paths;
-	uint32_t lines = 0;
 
 	sample_stack(&profile, "main;serve;a", 1, 100);
 	sample_stack(&profile, "main;a;serve", 1, 100);
@@ -65,11 +65,9 @@ UNIT_TEST(own_stacks)
 	struct calltree tree = open_tree(&profile, 100);
 	CHECK_EQ(calltree_paths_open(&tree, &paths), 0);
 	use(&paths, &profile, &functions);
-	check_leaf(&paths, &profile, 0, ";main;serve;a");
-	check_leaf(&paths, &profile, 1, ";main;a;serve");
-	check_leaf(&paths, &profile, 2, ";main;b;a");
-	calltree_paths_leaf(&paths, &profile.stack[2], count_step, &lines);
-	CHECK_EQ(lines, 10 + 11 + 10); /* main's, b's and a's */
+	check_own_leaf(&paths, &profile, 0, ";main;serve;a");
+	check_own_leaf(&paths, &profile, 1, ";main;a;serve");
+	check_own_leaf(&paths, &profile, 2, ";main;b;a");
 	calltree_paths_close(&paths);
 	functions_close(&functions);
 	calltree_close(&tree);
@@ -91,8 +89,8 @@ UNIT_TEST(light_stacks_end_at_other)
 	struct calltree tree = open_tree(&profile, 5);
 	CHECK_EQ(calltree_paths_open(&tree, &paths), 0);
 	use(&paths, &profile, &functions);
-	check_leaf(&paths, &profile, 0, ";main;heavy");
-	check_leaf(&paths, &profile, 20, ";main;serve;(other)");
+	check_own_leaf(&paths, &profile, 0, ";main;heavy");
+	check_own_leaf(&paths, &profile, 20, ";main;serve;(other)");
 	calltree_paths_close(&paths);
 	functions_close(&functions);
 	calltree_close(&tree);
