@@ -5,79 +5,65 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
+#include "made_files.h"
 #include "unit.h"
 
-static char root[] = "/tmp/guard_choice.XXXXXX";
 static char path[PATH_MAX];
-
-static void end(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	CHECK_EQ(system(command), 0);
-}
 
 /* Makes a cgroup with these processes; 0 = none. */
 static void put(const char *name, pid_t one, pid_t other)
 {
-	char whole[PATH_MAX];
+	char file[PATH_MAX], text[64] = "";
 
-	snprintf(whole, sizeof(whole), "%s/%s/cgroup.procs", root, name);
-	for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
-		*at = 0;
-		mkdir(whole, 0700);
-	}
-	FILE *file = fopen(whole, "w");
-	CHECK(file);
+	CHECK(snprintf(file, sizeof(file), "%s/cgroup.procs", name) < (int)sizeof(file));
 	if (one)
-		fprintf(file, "%d\n", (int)one);
+		snprintf(text, sizeof(text), "%d\n", (int)one);
 	if (other)
-		fprintf(file, "%d\n", (int)other);
-	fclose(file);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d\n", (int)other);
+	made_put(file, text);
 }
 
 static bool is_at(const char *below)
 {
-	return !strncmp(path, root, strlen(root)) && !strcmp(path + strlen(root), below);
+	return !strncmp(path, made_root, strlen(made_root)) &&
+	       !strcmp(path + strlen(made_root), below);
 }
 
 UNIT_TEST(cgroups_have_names)
 {
 	char whole[PATH_MAX];
 
-	CHECK(mkdtemp(root));
+	made_begin();
 	put("memory/shop/web", 0, 0);
 	put("db", 0, 0);
-	CHECK_EQ(guard_find_cgroup(root, "shop/web", path), 0);
+	CHECK_EQ(guard_find_cgroup(made_root, "shop/web", path), 0);
 	CHECK(is_at("/memory/shop/web"));
-	CHECK_EQ(guard_find_cgroup(root, "/db", path), 0);
+	CHECK_EQ(guard_find_cgroup(made_root, "/db", path), 0);
 	CHECK(is_at("/db"));
-	snprintf(whole, sizeof(whole), "%s/memory/shop/web", root);
-	CHECK_EQ(guard_find_cgroup(root, whole, path), 0);
+	snprintf(whole, sizeof(whole), "%s/memory/shop/web", made_root);
+	CHECK_EQ(guard_find_cgroup(made_root, whole, path), 0);
 	CHECK_STR(path, whole);
-	CHECK_EQ(guard_find_cgroup(root, "shop", path), -ENOENT); /* has no cgroup.procs */
-	CHECK_EQ(guard_find_cgroup(root, "nowhere", path), -ENOENT);
-	end();
+	CHECK_EQ(guard_find_cgroup(made_root, "shop", path), -ENOENT); /* has no cgroup.procs */
+	CHECK_EQ(guard_find_cgroup(made_root, "nowhere", path), -ENOENT);
+	made_end();
 }
 
 UNIT_TEST(units_are_found_in_any_slice)
 {
-	CHECK(mkdtemp(root));
+	made_begin();
 	put("systemd", 0, 0);
 	put("systemd/system.slice", 0, 0);
 	put("systemd/system.slice/shop.service", 0, 0);
 	put("systemd/system.slice/shop.timer", 0, 0);
-	CHECK_EQ(guard_find_unit(root, "shop", path), 0);
+	CHECK_EQ(guard_find_unit(made_root, "shop", path), 0);
 	CHECK(is_at("/systemd/system.slice/shop.service"));
-	CHECK_EQ(guard_find_unit(root, "shop.timer", path), 0);
+	CHECK_EQ(guard_find_unit(made_root, "shop.timer", path), 0);
 	CHECK(is_at("/systemd/system.slice/shop.timer"));
-	CHECK_EQ(guard_find_unit(root, "shop.scope", path), -ENOENT);
-	CHECK_EQ(guard_find_unit(root, "system.slice/shop.service", path), -EINVAL);
-	CHECK_EQ(guard_find_unit(root, "", path), -EINVAL);
-	end();
+	CHECK_EQ(guard_find_unit(made_root, "shop.scope", path), -ENOENT);
+	CHECK_EQ(guard_find_unit(made_root, "system.slice/shop.service", path), -EINVAL);
+	CHECK_EQ(guard_find_unit(made_root, "", path), -EINVAL);
+	made_end();
 }
 
 /* A process that has so many bytes of resident memory more than this one. */
@@ -105,9 +91,9 @@ UNIT_TEST(the_largest_process_is_chosen)
 	struct guard_choice choice;
 	const pid_t small = start(1 << 20), large = start(32 << 20), middle = start(8 << 20);
 
-	CHECK(mkdtemp(root));
+	made_begin();
 	put("a", 0, 0);
-	snprintf(path, sizeof(path), "%s/a", root);
+	snprintf(path, sizeof(path), "%s/a", made_root);
 	CHECK_EQ(guard_choose(path, &choice), -ESRCH);
 	put("a", getpid(), 0); /* never itself */
 	CHECK_EQ(guard_choose(path, &choice), -ESRCH);
@@ -125,7 +111,7 @@ UNIT_TEST(the_largest_process_is_chosen)
 	kill(small, SIGKILL);
 	CHECK_EQ(waitpid(middle, NULL, 0), middle);
 	CHECK_EQ(waitpid(small, NULL, 0), small);
-	end();
+	made_end();
 }
 
 UNIT_MAIN()

@@ -5,104 +5,72 @@
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
+#include "made_files.h"
 #include "memory_limit.h"
 
 #define MIB (1ull << 20)
-
-/* Directories as below /sys/fs/cgroup, in a directory of the case's own. */
-static char root[] = "/tmp/memory_limit.XXXXXX";
-
-static void begin(void)
-{
-	CHECK(mkdtemp(root));
-}
-
-static void end(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	CHECK_EQ(system(command), 0);
-}
-
-/* Writes root/PATH; directories are made as needed. */
-static void put(const char *path, const char *text)
-{
-	char whole[PATH_MAX];
-
-	snprintf(whole, sizeof(whole), "%s/%s", root, path);
-	for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
-		*at = 0;
-		mkdir(whole, 0700);
-	}
-	FILE *file = fopen(whole, "w");
-	CHECK(file);
-	fputs(text, file);
-	fclose(file);
-}
 
 static void check_cgroups(const char *text, uint64_t limit, uint64_t used)
 {
 	struct memory_limit nearest = {0};
 
-	memory_limit_take_cgroups(root, text, &nearest);
+	memory_limit_take_cgroups(made_root, text, &nearest);
 	CHECK_EQ(nearest.limit, limit);
 	CHECK_EQ(nearest.used, used);
 }
 
 UNIT_TEST(of_cgroups_above_each_other_the_nearest_counts)
 {
-	begin();
-	put("a/memory.max", "1000\n");
-	put("a/memory.current", "900\n");
-	put("a/b/memory.max", "500\n");
-	put("a/b/memory.current", "300\n");
-	put("a/b/c/memory.max", "max\n");
-	put("a/b/c/memory.current", "300\n");
-	put("other/memory.max", "10\n");
+	made_begin();
+	made_put("a/memory.max", "1000\n");
+	made_put("a/memory.current", "900\n");
+	made_put("a/b/memory.max", "500\n");
+	made_put("a/b/memory.current", "300\n");
+	made_put("a/b/c/memory.max", "max\n");
+	made_put("a/b/c/memory.current", "300\n");
+	made_put("other/memory.max", "10\n");
 	check_cgroups("0::/a/b/c\n", 1000, 900);
 	check_cgroups("0::/a/b", 1000, 900);
-	put("a/memory.current", "700\n");
+	made_put("a/memory.current", "700\n");
 	check_cgroups("0::/a/b/c\n", 500, 300);
 	check_cgroups("0::/other\n", 10, 0);
-	end();
+	made_end();
 }
 
 /* In a namespace of its own a process sees its cgroup as the root. */
 UNIT_TEST(the_root_of_a_namespace)
 {
-	begin();
-	put("memory.max", "1000\n");
-	put("memory.current", "100\n");
+	made_begin();
+	made_put("memory.max", "1000\n");
+	made_put("memory.current", "100\n");
 	check_cgroups("0::/\n", 1000, 100);
-	end();
+	made_end();
 }
 
 UNIT_TEST(cgroups_of_version_1)
 {
-	begin();
-	put("memory/a/memory.limit_in_bytes", "2000\n");
-	put("memory/a/memory.usage_in_bytes", "500\n");
-	put("a/memory.max", "1000\n"); /* not its own */
+	made_begin();
+	made_put("memory/a/memory.limit_in_bytes", "2000\n");
+	made_put("memory/a/memory.usage_in_bytes", "500\n");
+	made_put("a/memory.max", "1000\n"); /* not its own */
 	check_cgroups("12:cpu,cpuacct:/b\n11:hugetlb,memory:/a\n", 2000, 500);
 	check_cgroups("11:memory:/a\n", 2000, 500);
 	check_cgroups("11:memory,hugetlb:/a\n", 2000, 500);
 	check_cgroups("11:memoryx:/a\n10:xmemory:/a\n9:name=memory:/a\n", 0, 0);
 	/* no limit is the largest number of whole pages */
-	put("memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+	made_put("memory/a/memory.limit_in_bytes", "9223372036854771712\n");
 	check_cgroups("11:memory:/a\n", 0, 0);
-	end();
+	made_end();
 }
 
 UNIT_TEST(what_is_above_its_limit_has_no_room)
 {
-	begin();
-	put("a/memory.max", "1000\n");
-	put("a/memory.current", "1200\n");
+	made_begin();
+	made_put("a/memory.max", "1000\n");
+	made_put("a/memory.current", "1200\n");
 	check_cgroups("0::/a\n", 1000, 1000);
-	end();
+	made_end();
 }
 
 UNIT_TEST(texts_that_no_kernel_writes)
@@ -111,14 +79,14 @@ UNIT_TEST(texts_that_no_kernel_writes)
 		"", "\n", "0", "0:", "0::", ":::\n", "0:memory\n:\n", "0::/nowhere\n"};
 	char *endless = calloc(1, 3 * PATH_MAX);
 
-	begin();
+	made_begin();
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		check_cgroups(texts[i], 0, 0);
 	memset(endless, '/', 3 * PATH_MAX - 1);
 	memcpy(endless, "0::", 3);
 	check_cgroups(endless, 0, 0);
 	free(endless);
-	end();
+	made_end();
 }
 
 #define LIMITS(data, space)                                                                 \

@@ -5,53 +5,27 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <sys/stat.h>
 
+#include "made_files.h"
 #include "memory_watch.h"
 
 #define SECOND 1000000000ull
 #define NONE UINT64_MAX
 
-/* Directories as below /sys/fs/cgroup, in a directory of the case's own. */
-static char root[] = "/tmp/memory_watch.XXXXXX";
 static struct memory_watch watch;
 static struct memory_figures figures;
 
-static void begin(void)
-{
-	CHECK(mkdtemp(root));
-}
-
 static void end(void)
 {
-	char command[64];
-
 	memory_watch_close(&watch);
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	CHECK_EQ(system(command), 0);
-}
-
-/* Writes root/PATH; directories are made as needed. */
-static void put(const char *path, const char *text)
-{
-	char whole[PATH_MAX];
-
-	snprintf(whole, sizeof(whole), "%s/%s", root, path);
-	for (char *at = whole + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
-		*at = 0;
-		mkdir(whole, 0700);
-	}
-	FILE *file = fopen(whole, "w");
-	CHECK(file);
-	fputs(text, file);
-	fclose(file);
+	made_end();
 }
 
 static void check_path(const char *of, const char *below)
 {
 	char whole[PATH_MAX];
 
-	snprintf(whole, sizeof(whole), "%s%s", root, below);
+	snprintf(whole, sizeof(whole), "%s%s", made_root, below);
 	CHECK_STR(of, whole);
 }
 
@@ -59,27 +33,27 @@ UNIT_TEST(version_2)
 {
 	char text[PATH_MAX];
 
-	begin();
-	put("a/memory.max", "1000\n");
-	put("a/memory.current", "900\n");
-	put("a/memory.stat", "anon 500\nfile 400\ninactive_file 300\nactive_file 50\n");
-	put("a/memory.events", "low 0\nhigh 3\nmax 4\noom 1\noom_kill 9\n");
-	put("a/b/memory.max", "max\n");
-	put("a/b/memory.current", "900\n");
-	put("a/b/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 2\n");
-	CHECK_EQ(memory_watch_open_cgroup(root, "0::/a/b\n", &watch), 0);
+	made_begin();
+	made_put("a/memory.max", "1000\n");
+	made_put("a/memory.current", "900\n");
+	made_put("a/memory.stat", "anon 500\nfile 400\ninactive_file 300\nactive_file 50\n");
+	made_put("a/memory.events", "low 0\nhigh 3\nmax 4\noom 1\noom_kill 9\n");
+	made_put("a/b/memory.max", "max\n");
+	made_put("a/b/memory.current", "900\n");
+	made_put("a/b/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 2\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/a/b\n", &watch), 0);
 	CHECK(!watch.is_machine && !watch.cgroup.is_v1);
 	check_path(watch.cgroup.own, "/a/b");
 	check_path(watch.cgroup.path, "/a");
-	CHECK(strstr(memory_watch_describe(&watch, text), "memory.max of /tmp/memory_watch."));
+	CHECK(strstr(memory_watch_describe(&watch, text), "memory.max of /tmp/made_files."));
 	memory_watch_read(&watch, NONE, SECOND, &figures);
 	CHECK_EQ(figures.limit, 1000);
 	CHECK_EQ(figures.used, 550); /* without pages of files */
 	CHECK_EQ(figures.stalls, 7);
 	CHECK_EQ(memory_watch_kills(&watch), 0); /* two were killed before */
-	put("a/memory.current", "990\n");
-	put("a/memory.max", "1200\n");
-	put("a/b/memory.events", "oom_kill 3\n");
+	made_put("a/memory.current", "990\n");
+	made_put("a/memory.max", "1200\n");
+	made_put("a/b/memory.events", "oom_kill 3\n");
 	memory_watch_read(&watch, NONE, 2 * SECOND, &figures);
 	CHECK_EQ(figures.limit, 1200);
 	CHECK_EQ(figures.used, 640);
@@ -95,12 +69,12 @@ UNIT_TEST(where_there_is_no_max_high_is_the_limit)
 {
 	char text[PATH_MAX];
 
-	begin();
-	put("memory.current", "100\n");
-	put("a/memory.max", "max\n");
-	put("a/memory.high", "800\n");
-	put("a/memory.current", "100\n");
-	CHECK_EQ(memory_watch_open_cgroup(root, "0::/a\n", &watch), 0);
+	made_begin();
+	made_put("memory.current", "100\n");
+	made_put("a/memory.max", "max\n");
+	made_put("a/memory.high", "800\n");
+	made_put("a/memory.current", "100\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/a\n", &watch), 0);
 	memory_watch_read(&watch, NONE, SECOND, &figures);
 	CHECK_EQ(figures.limit, 800);
 	CHECK(strstr(memory_watch_describe(&watch, text), "memory.high of"));
@@ -111,15 +85,15 @@ UNIT_TEST(where_there_is_no_max_high_is_the_limit)
 /* In a namespace the topmost cgroup is the root of what is seen, and may have a limit. */
 UNIT_TEST(the_root_of_a_namespace_counts)
 {
-	begin();
-	put("memory.max", "1000\n");
-	put("memory.current", "500\n");
-	put("a/memory.max", "900\n");
-	put("a/memory.current", "10\n");
-	CHECK_EQ(memory_watch_open_cgroup(root, "0::/a\n", &watch), 0);
+	made_begin();
+	made_put("memory.max", "1000\n");
+	made_put("memory.current", "500\n");
+	made_put("a/memory.max", "900\n");
+	made_put("a/memory.current", "10\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/a\n", &watch), 0);
 	check_path(watch.cgroup.path, "");
 	memory_watch_close(&watch);
-	CHECK_EQ(memory_watch_open_cgroup(root, "0::/\n", &watch), 0);
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/\n", &watch), 0);
 	check_path(watch.cgroup.path, "");
 	check_path(watch.cgroup.own, "");
 	end();
@@ -129,16 +103,16 @@ UNIT_TEST(version_1_beside_version_2)
 {
 	char text[PATH_MAX];
 
-	begin();
-	put("memory/x/memory.limit_in_bytes", "1000\n");
-	put("memory/x/memory.usage_in_bytes", "800\n");
-	put("memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 90\n"
-				    "total_active_file 10\n");
-	put("memory/x/memory.failcnt", "12\n");
-	put("memory/x/y/memory.limit_in_bytes", "9223372036854771712\n");
-	put("memory/x/y/memory.usage_in_bytes", "800\n");
-	put("memory/x/y/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
-	CHECK_EQ(memory_watch_open_cgroup(root, "9:cpu,memory:/x/y\n0::/\n", &watch), 0);
+	made_begin();
+	made_put("memory/x/memory.limit_in_bytes", "1000\n");
+	made_put("memory/x/memory.usage_in_bytes", "800\n");
+	made_put("memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 90\n"
+					 "total_active_file 10\n");
+	made_put("memory/x/memory.failcnt", "12\n");
+	made_put("memory/x/y/memory.limit_in_bytes", "9223372036854771712\n");
+	made_put("memory/x/y/memory.usage_in_bytes", "800\n");
+	made_put("memory/x/y/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "9:cpu,memory:/x/y\n0::/\n", &watch), 0);
 	CHECK(watch.cgroup.is_v1 && !watch.is_machine);
 	check_path(watch.cgroup.path, "/memory/x");
 	CHECK(strstr(memory_watch_describe(&watch, text), "memory.limit_in_bytes of"));
@@ -146,7 +120,7 @@ UNIT_TEST(version_1_beside_version_2)
 	CHECK_EQ(figures.limit, 1000);
 	CHECK_EQ(figures.used, 700);
 	CHECK_EQ(figures.stalls, 12);
-	put("memory/x/y/memory.oom_control", "under_oom 1\noom_kill 6\n");
+	made_put("memory/x/y/memory.oom_control", "under_oom 1\noom_kill 6\n");
 	CHECK_EQ(memory_watch_kills(&watch), 1);
 	end();
 }
@@ -154,14 +128,14 @@ UNIT_TEST(version_1_beside_version_2)
 /* Reading the amount of file pages costs more, and is needed close to a threshold only. */
 UNIT_TEST(pages_of_files_are_read_as_often_as_needed)
 {
-	begin();
-	put("a/memory.max", "1000\n");
-	put("a/memory.current", "500\n");
-	put("a/memory.stat", "inactive_file 100\n");
-	CHECK_EQ(memory_watch_open_cgroup(root, "0::/a\n", &watch), 0);
+	made_begin();
+	made_put("a/memory.max", "1000\n");
+	made_put("a/memory.current", "500\n");
+	made_put("a/memory.stat", "inactive_file 100\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/a\n", &watch), 0);
 	memory_watch_read(&watch, 600, SECOND, &figures);
 	CHECK_EQ(figures.used, 400);
-	put("a/memory.stat", "inactive_file 200\n");
+	made_put("a/memory.stat", "inactive_file 200\n");
 	memory_watch_read(&watch, 600, SECOND + 20000000, &figures);
 	CHECK_EQ(figures.used, 400);
 	memory_watch_read(&watch, 500, SECOND + 20000000, &figures);
@@ -171,15 +145,15 @@ UNIT_TEST(pages_of_files_are_read_as_often_as_needed)
 
 UNIT_TEST(without_a_limit_the_machine_is_watched)
 {
-	begin();
-	put("a/memory.max", "max\n");
-	put("a/memory.current", "500\n");
-	CHECK_EQ(memory_watch_open_cgroup(root, "0::/a\n", &watch), 0);
+	made_begin();
+	made_put("a/memory.max", "max\n");
+	made_put("a/memory.current", "500\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/a\n", &watch), 0);
 	CHECK(watch.is_machine);
 	memory_watch_read(&watch, NONE, SECOND, &figures);
 	CHECK(figures.limit > 1 << 20 && figures.used && figures.used < figures.limit);
 	memory_watch_close(&watch);
-	CHECK_EQ(memory_watch_open_cgroup(root, "", &watch), 0);
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "", &watch), 0);
 	CHECK(watch.is_machine);
 	end();
 }
