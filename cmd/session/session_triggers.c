@@ -50,6 +50,7 @@ void session_triggers_look(struct session *session)
 	if (needs_figures && sink_status(&session->sink, &session->status))
 		session->has_status = true;
 	const struct trigger_figures figures = {
+		.now_ns = pump_now_ns(&session->pump),
 		.allocated_bytes = session->status.allocated_bytes,
 		.inuse_bytes = session->status.inuse_bytes,
 		/* figures of before a reset may still come */

@@ -155,17 +155,19 @@ uint32_t triggers_look(struct triggers *triggers, const struct trigger_figures *
 
 	if (figures->has_blocks)
 		triggers->inuse_last = figures->inuse_bytes;
-	if (options->alloc_bytes && figures->has_blocks &&
-	    figures->allocated_bytes >= triggers->alloc_due) {
+	const bool may_fire = figures->has_blocks && figures->now_ns >= triggers->rests_until_ns;
+	if (options->alloc_bytes && may_fire && figures->allocated_bytes >= triggers->alloc_due) {
 		triggers->alloc_due = (figures->allocated_bytes / options->alloc_bytes + 1) *
 				      options->alloc_bytes;
 		due |= HI_DUMP_ALLOC;
 	}
-	if (options->peak_bytes && figures->has_blocks && figures->inuse_bytes > triggers->dumped &&
+	if (options->peak_bytes && may_fire && figures->inuse_bytes > triggers->dumped &&
 	    figures->inuse_bytes - triggers->dumped > options->peak_bytes) {
 		triggers->dumped = figures->inuse_bytes;
 		due |= HI_DUMP_PEAK;
 	}
+	if (due & (HI_DUMP_ALLOC | HI_DUMP_PEAK))
+		triggers->rests_until_ns = figures->now_ns + TRIGGERS_REST_NS;
 	if (triggers->rss_limit && figures->resident_bytes > triggers->rss_limit) {
 		triggers->rss_limit = 0;
 		due |= HI_DUMP_RSS;

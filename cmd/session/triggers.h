@@ -4,7 +4,9 @@
  * signal; --every is in dumps.h, and limits of memory are in limit_watch.h.
  *
  * triggers_look() compares figures with thresholds, and knows of no process. Each trigger that has
- * fired gives one dump, also if its threshold was exceeded several times since the last look.
+ * fired gives one dump, also if its threshold was exceeded several times since the last look. Every
+ * dump brings new figures, which may make the next one due: so what goes by amounts of blocks rests
+ * after each. What has come due meanwhile is one dump after that.
  */
 #ifndef HI_TRIGGERS_H
 #define HI_TRIGGERS_H
@@ -37,7 +39,11 @@ bool triggers_are_any(const struct trigger_options *options);
 /* "--every 5m --on-signal USR1": the options, as they can be given. Returns text. */
 const char *triggers_describe(const struct trigger_options *options, char text[TRIGGERS_TEXT_MAX]);
 
+/* Between two dumps by amounts that were allocated or are in use. */
+#define TRIGGERS_REST_NS 250000000ull
+
 struct trigger_figures {
+	uint64_t now_ns; /* since the session began */
 	/* since the session began, as estimated; has_blocks: they are known */
 	uint64_t allocated_bytes, inuse_bytes;
 	bool has_blocks;
@@ -51,6 +57,7 @@ struct triggers {
 	uint64_t dumped;     /* the most that was in use at a dump */
 	uint64_t rss_limit;  /* bytes; 0 = none, or it was exceeded */
 	uint64_t inuse_last; /* as of the last look */
+	uint64_t rests_until_ns;
 };
 
 /* memory_limit: what a percentage of --at-rss is of, in bytes. */

@@ -71,11 +71,21 @@ UNIT_TEST(options_are_told_as_they_are_given)
 		  "--at-rss 3M --on-signal RTMIN+3");
 }
 
-static uint32_t look(struct triggers *triggers, uint64_t allocated, uint64_t inuse)
+static uint32_t look_at(struct triggers *triggers, uint64_t now_ns, uint64_t allocated,
+			uint64_t inuse)
 {
-	return triggers_look(triggers, &(struct trigger_figures){.allocated_bytes = allocated,
+	return triggers_look(triggers, &(struct trigger_figures){.now_ns = now_ns,
+								 .allocated_bytes = allocated,
 								 .inuse_bytes = inuse,
 								 .has_blocks = true});
+}
+
+/* So much later each time that all may fire again. */
+static uint32_t look(struct triggers *triggers, uint64_t allocated, uint64_t inuse)
+{
+	static uint64_t now_ns;
+
+	return look_at(triggers, now_ns += TRIGGERS_REST_NS, allocated, inuse);
 }
 
 UNIT_TEST(so_much_more_was_allocated)
@@ -112,6 +122,23 @@ UNIT_TEST(so_much_more_is_in_use)
 	triggers_dumped(&triggers); /* by another trigger: 30 is the highest now */
 	CHECK_EQ(look(&triggers, 0, 40), 0);
 	CHECK_EQ(look(&triggers, 0, 41), HI_DUMP_PEAK);
+}
+
+/* Each dump has the figures looked at anew, so that nothing else bounds how many there are. */
+UNIT_TEST(amounts_of_blocks_fire_four_times_a_second)
+{
+	const struct trigger_options options = {.alloc_bytes = 1, .peak_bytes = 1};
+	struct triggers triggers;
+	unsigned dumps = 0;
+
+	triggers_open(&triggers, &options, 0);
+	for (uint64_t ms = 0; ms < 1000; ms += 5)
+		dumps += look_at(&triggers, ms * 1000000, 100 + ms, 100 + ms) != 0;
+	CHECK_EQ(dumps, 4);
+	CHECK_EQ(look_at(&triggers, 1000000000, 2000, 800), HI_DUMP_ALLOC);
+	CHECK_EQ(look_at(&triggers, 1100000000, 2000, 9000), 0);
+	/* what came due in the rest is not lost */
+	CHECK_EQ(look_at(&triggers, 1250000000, 2000, 9000), HI_DUMP_PEAK);
 }
 
 UNIT_TEST(resident_memory_counts_once)
