@@ -61,17 +61,6 @@ size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max);
 void control_socket_forget(pid_t pid);
 /* The same of all whose process is gone, too, as nobody will attach to those again. */
 void control_socket_sweep(void);
-/*
- * Answers "ok" with a descriptor, which other clients may have, too: they are to open it anew, for
- * a position of their own. Returns 0 or negative errno. The caller closes both.
- */
-int control_socket_give(int connection, int fd);
-/*
- * Reads such an answer: the descriptor, opened anew for reading. Or negative errno: -EREMOTEIO: the
- * answer is another one, which is in `text`, terminated, untrusted; -EPERM: what was given is not
- * sealed memory.
- */
-int control_socket_take(int connection, char *text, size_t size);
 /* The pid of the process at the other end of a request's connection; 0 = unknown. */
 pid_t control_socket_peer(int connection);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control_socket.h"
+#include "control_descriptor.h"
 #include "hi_units.h"
 
 #define SECOND_NS 1000000000ull
@@ -143,7 +143,7 @@ static void show(struct dumps *dumps, int err, int memory)
 		return;
 	}
 	for (size_t i = 0; i < dumps->waiting.count; i++) {
-		(void)control_socket_give(dumps->waiting.connection[i], memory);
+		(void)control_descriptor_give(dumps->waiting.connection[i], memory);
 		close(dumps->waiting.connection[i]);
 	}
 	dumps->waiting.count = 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control_socket.h"
+#include "control_descriptor.h"
 #include "hi_exit.h"
 #include "plain_text.h"
 #include "session_request.h"
@@ -34,7 +34,7 @@ static int take(void *context, int connection)
 		close(connection);
 		return HI_EXIT_FAILED;
 	}
-	*out_fd = control_socket_take(connection, answer, sizeof(answer));
+	*out_fd = control_descriptor_take(connection, answer, sizeof(answer));
 	close(connection);
 	if (*out_fd >= 0)
 		return HI_EXIT_OK;

@@ -3,7 +3,7 @@
  * dumps: when one is due, and what those hear who ask for one. The analyzer's place is taken by a
  * socket whose other end is closed, or silent.
  */
-#include "control_socket.h"
+#include "control_descriptor.h"
 #include "dumps.h"
 #include "file_source.h"
 
@@ -161,7 +161,7 @@ UNIT_TEST(watchers_share_a_profile_and_wait_for_files)
 	dumps_look(&dumps);
 	CHECK_EQ(dumps.written, 0);
 	for (int i = 0; i < 2; i++) {
-		const int fd = control_socket_take(pair[i][0], said, sizeof(said));
+		const int fd = control_descriptor_take(pair[i][0], said, sizeof(said));
 		CHECK(fd >= 0);
 		CHECK_EQ(read(fd, text, sizeof(text)), 0);
 		CHECK_EQ(write(fd, text, 1), -1);
