@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,8 +22,6 @@
 #include "identity.h"
 #include "proc_file.h"
 #include "procfs.h"
-
-#define REQUEST_DEADLINE_MS 1000
 
 /*
  * Whether the directory belongs to this user. A runtime directory of another user, as after sudo,
@@ -107,10 +104,10 @@ static int listen_once(struct control_socket *listener, pid_t pid)
 		return err;
 	const struct sockaddr_un address = socket_address(listener->directory, pid);
 	unlink(address.sun_path);
-	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd >= 0 &&
 	    !bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) &&
-	    !listen(listener->fd, 4))
+	    !listen(listener->fd, CONTROL_CLIENTS_MAX))
 		return 0;
 	err = -errno;
 	close(listener->directory);
@@ -139,28 +136,27 @@ static bool is_welcome(int connection, uid_t user)
 	       (peer.uid == user || peer.uid == 0);
 }
 
-int control_socket_accept(const struct control_socket *listener, char *request, size_t size)
+int control_socket_accept(struct control_socket *listener, char *request, size_t size)
 {
-	const int connection = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
-	if (connection < 0)
-		return -errno;
-	struct pollfd readable = {.fd = connection, .events = POLLIN};
-	ssize_t got = -1;
-	if (is_welcome(connection, geteuid()) && poll(&readable, 1, REQUEST_DEADLINE_MS) > 0)
-		got = read(connection, request, size - 1);
-	if (got <= 0) {
-		close(connection);
-		return -EPROTO;
+	int connection;
+	/* no more at once than there is room for: the others are let in next time */
+	for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+		connection = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+		if (connection < 0)
+			break;
+		if (is_welcome(connection, geteuid()))
+			control_clients_add(&listener->clients, connection);
+		else
+			close(connection);
 	}
-	request[got] = 0;
-	request[strcspn(request, "\n")] = 0;
-	return connection;
+	return control_clients_next(&listener->clients, request, size);
 }
 
 void control_socket_close(struct control_socket *listener)
 {
 	if (listener->fd < 0)
 		return;
+	control_clients_close(&listener->clients);
 	unlink(socket_address(listener->directory, listener->pid).sun_path);
 	close(listener->fd);
 	close(listener->directory);

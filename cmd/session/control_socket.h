@@ -21,19 +21,23 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "control_clients.h"
+
 struct control_socket {
 	int fd; /* listening; readable = a request is waiting. -1 = none */
 	int directory;
 	pid_t pid;
+	struct control_clients clients;
 };
 
 /* Creates the socket, in place of one that a dead session left. Returns 0 or negative errno. */
 int control_socket_listen(struct control_socket *listener, pid_t pid);
 /*
- * Accepts one connection and reads its line. Returns the connection, or negative errno. Only the
- * same user or root is served.
+ * Accepts the connections that there are, and reads the line of one, without waiting: to be called
+ * again and again, as clients send their lines later. Returns the connection, or -EAGAIN: there is
+ * no request now. Only the same user or root is served.
  */
-int control_socket_accept(const struct control_socket *listener, char *request, size_t size);
+int control_socket_accept(struct control_socket *listener, char *request, size_t size);
 /* Removes the socket, and its directory if no other session has a socket there. */
 void control_socket_close(struct control_socket *listener);
 

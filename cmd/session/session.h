@@ -18,8 +18,10 @@
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals
  *   session_list.h       the sessions that are running
- *   control_socket.h     how another process sends requests to a session; session_control.h
- *                        serves them, status_fields.h and status_print.h are its status
+ *   control_socket.h     how another process sends requests to a session (control_clients.h: those
+ *                        that have not sent one yet; control_descriptor.h: memory as an answer);
+ *                        session_control.h serves them, status_fields.h and status_print.h are
+ *                        its status
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling
  *

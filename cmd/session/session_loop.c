@@ -248,8 +248,8 @@ static void begin_anew(struct session *session)
 }
 
 /*
- * Serves a request on the control socket. 1 = the request ends the session, and its client waits
- * for the answer.
+ * Serves a request on the control socket, if there is one. 1 = the request ends the session, and
+ * its client waits for the answer.
  */
 static int serve(struct session *session)
 {
@@ -297,7 +297,8 @@ enum hi_stream_end_reason session_run(struct session *session)
 			run_signals_serve(session);
 		else if (waits[0].revents)
 			return HI_STREAM_END_SIGNAL;
-		const bool is_asked = waits[1].revents && serve(session);
+		const bool is_asked =
+			(waits[1].revents || session->socket.clients.count) && serve(session);
 		/* checked first, as it matters more than a detach request */
 		if (session->attachment.arena.shared->counters.deadman)
 			return HI_STREAM_END_DEADMAN;

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "clock.h"
 #include "unit.h"
 
 static char runtime[] = "/tmp/control_test.XXXXXX";
@@ -23,6 +24,15 @@ static void use_runtime_directory(void)
 {
 	CHECK(mkdtemp(runtime));
 	setenv("XDG_RUNTIME_DIR", runtime, 1);
+}
+
+/* Waits for a request. */
+static int accept_request(struct control_socket *listener, char *request, size_t size)
+{
+	int connection;
+	while ((connection = control_socket_accept(listener, request, size)) == -EAGAIN)
+		usleep(1000);
+	return connection;
 }
 
 static void remove_runtime_directory(void)
@@ -47,7 +57,7 @@ UNIT_TEST(carries_a_request_and_an_answer)
 			      : 1);
 	}
 	char request[64];
-	const int connection = control_socket_accept(&listener, request, sizeof(request));
+	const int connection = accept_request(&listener, request, sizeof(request));
 	CHECK(connection >= 0);
 	CHECK_STR(request, "detach");
 	CHECK_EQ(write(connection, "ok\n", 3), 3);
@@ -56,6 +66,64 @@ UNIT_TEST(carries_a_request_and_an_answer)
 	CHECK_EQ(status, 0);
 	control_socket_close(&listener);
 	CHECK(control_socket_request(4711, "detach") < 0);
+	remove_runtime_directory();
+}
+
+/* Those that connect and say nothing keep nobody else waiting, however many there are. */
+UNIT_TEST(silent_clients_hold_nobody_up)
+{
+	enum { SILENT = 3 * CONTROL_CLIENTS_MAX };
+	struct control_socket listener;
+	char request[64], byte;
+	int silent[SILENT];
+	use_runtime_directory();
+	CHECK_EQ(control_socket_listen(&listener, 4711), 0);
+	for (int i = 0; i < SILENT; i++) {
+		silent[i] = control_socket_request(4711, "");
+		CHECK(silent[i] >= 0);
+		CHECK_EQ(control_socket_accept(&listener, request, sizeof(request)), -EAGAIN);
+		/* none of them goes for the time that this takes */
+		listener.clients.client[listener.clients.count - 1].until_ns = UINT64_MAX;
+	}
+	CHECK(listener.clients.count <= CONTROL_CLIENTS_MAX);
+	/* the first ones had to go */
+	CHECK_EQ(recv(silent[0], &byte, 1, MSG_DONTWAIT), 0);
+	CHECK_EQ(recv(silent[SILENT - 1], &byte, 1, MSG_DONTWAIT), -1);
+	const int other = control_socket_request(4711, "status");
+	const int connection = control_socket_accept(&listener, request, sizeof(request));
+	CHECK(connection >= 0);
+	CHECK_STR(request, "status");
+	/* one of them speaks after all */
+	CHECK_EQ(write(silent[SILENT - 1], "dump\nrest", 9), 9);
+	const int late = control_socket_accept(&listener, request, sizeof(request));
+	CHECK(late >= 0);
+	CHECK_STR(request, "dump");
+	close(late);
+	close(connection);
+	close(other);
+	for (int i = 0; i < SILENT; i++)
+		close(silent[i]);
+	CHECK_EQ(control_socket_accept(&listener, request, sizeof(request)), -EAGAIN);
+	CHECK_EQ(listener.clients.count, 0); /* they have hung up */
+	control_socket_close(&listener);
+	remove_runtime_directory();
+}
+
+/* A second of silence is enough. */
+UNIT_TEST(silent_clients_are_closed)
+{
+	struct control_socket listener;
+	char request[64], byte;
+	use_runtime_directory();
+	CHECK_EQ(control_socket_listen(&listener, 4711), 0);
+	const int silent = control_socket_request(4711, "");
+	CHECK_EQ(control_socket_accept(&listener, request, sizeof(request)), -EAGAIN);
+	CHECK_EQ(listener.clients.count, 1);
+	listener.clients.client[0].until_ns = clock_now_ns();
+	CHECK_EQ(control_socket_accept(&listener, request, sizeof(request)), -EAGAIN);
+	CHECK_EQ(read(silent, &byte, 1), 0);
+	close(silent);
+	control_socket_close(&listener);
 	remove_runtime_directory();
 }
 
@@ -241,7 +309,7 @@ static pid_t start_session(uid_t user, bool listens)
 			_exit(1);
 		if (write(ready[1], "", 1) != 1 || !listens)
 			_exit(pause());
-		const int connection = control_socket_accept(&listener, request, sizeof(request));
+		const int connection = accept_request(&listener, request, sizeof(request));
 		_exit(connection < 0 || dprintf(connection, "heard %s", request) < 0);
 	}
 	close(ready[1]);
