@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exit_status.h"
 #include "hi_units.h"
 #include "plain_text.h"
 #include "proc_file.h"
@@ -18,6 +19,11 @@
 #define RELAXED_NS 20000000ull
 /* a process can be moved, and limits can be set, while it runs */
 #define FIND_EVERY_NS 2000000000ull
+/*
+ * a kill is counted just before the process that was chosen has its signal: without one so long
+ * after it, the process has outlived the kill of another one
+ */
+#define OUTLIVES_EVERY_NS 100000000ull
 #define NICE_IN_A_HURRY (-15)
 /* kills count in the whole machine: below this, they are of cgroups with limits of their own */
 #define MACHINE_FULL_PERCENT 50
@@ -127,6 +133,28 @@ void session_limit_woken(struct session *session, const struct pollfd *waits, si
 		memory_watch_woken(&guarded->memory, waits[0].revents, waits[1].revents);
 }
 
+/* A killed process has the signal until its end, which may take seconds if it is large. */
+static bool is_dying(const struct session *session)
+{
+	struct proc_status status;
+
+	return proc_status_read(session->attachment.pid, session->attachment.tid, &status) ||
+	       !status.size_bytes ||
+	       (status.sig_pending | status.sig_shared_pending) & 1ull << (SIGKILL - 1);
+}
+
+/* Kills of other processes do not count. */
+static void outlive(struct session *session, uint64_t now_ns)
+{
+	struct session_limit *guarded = &session->guarded;
+
+	if (now_ns < guarded->outlived_ns + OUTLIVES_EVERY_NS)
+		return;
+	guarded->outlived_ns = now_ns;
+	if (!memory_watch_kills(&guarded->memory) || !is_dying(session))
+		memory_watch_outlives(&guarded->memory);
+}
+
 /* Whether another limit has become the nearest since. */
 static void find_limit(struct session *session, uint64_t now_ns)
 {
@@ -138,7 +166,6 @@ static void find_limit(struct session *session, uint64_t now_ns)
 	if (now_ns < guarded->found_ns + FIND_EVERY_NS)
 		return;
 	guarded->found_ns = now_ns;
-	memory_watch_outlives(&guarded->memory);
 	if (proc_file_read(session->attachment.pid, session->attachment.tid, "cgroup", &text, NULL))
 		return;
 	memory_limit_find_cgroup(MEMORY_LIMIT_CGROUPS, text, &cgroup);
@@ -239,6 +266,7 @@ void session_limit_look(struct session *session)
 	note_written(session, now_ns);
 	if (!session->dumps.is_pending)
 		hurry(session, false);
+	outlive(session, now_ns);
 	find_limit(session, now_ns);
 	const uint64_t next = limit_watch_next(&guarded->watch);
 	if (!guarded->is_woken && guarded->watch.now.limit && guarded->watch.now.used < next / 2 &&
@@ -278,23 +306,14 @@ void session_limit_dump(struct session *session)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/*
- * The signal that ended the process, as long as nobody has waited for it; 0: not known; -1: none,
- * it has exited with another status than 0.
- */
-static int signal_of(pid_t pid)
+/* The signal that ended the process; 0: not known; -1: none, it has exited. */
+static int signal_of(const struct attachment *attachment)
 {
-	uint64_t status = 0;
-	char *text;
+	int status;
 
-	if (proc_file_read(pid, 0, "stat", &text, NULL))
+	if (exit_status_read(attachment->pid, attachment->pidfd, &status))
 		return 0;
-	if (proc_stat_field(text, 52, &status))
-		status = 0;
-	free(text);
-	if (status && WIFEXITED((int)status))
-		return -1;
-	return WIFSIGNALED((int)status) ? WTERMSIG((int)status) : 0;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : -1;
 }
 
 static bool can_be_killed(const struct session_limit *guarded)
@@ -310,7 +329,7 @@ const char *session_limit_explain(struct session *session, enum hi_stream_end_re
 
 	if (!is_watching(session) || reason != HI_STREAM_END_EXIT)
 		return NULL;
-	const int number = signal_of(session->attachment.pid);
+	const int number = signal_of(&session->attachment);
 	const uint64_t kills = memory_watch_kills(&guarded->memory);
 	char counted[64];
 

@@ -14,8 +14,9 @@ struct session_limit {
 	bool is_open;
 	struct memory_watch memory;
 	struct limit_watch watch;
-	uint64_t looked_ns, found_ns; /* when figures, and which limit it is, were looked at */
-	uint64_t armed;               /* bytes of usage that wake */
+	/* when figures, which limit it is, and kills of others were looked at */
+	uint64_t looked_ns, found_ns, outlived_ns;
+	uint64_t armed; /* bytes of usage that wake */
 	bool is_pressed, is_woken;
 	bool is_hurrying; /* this process and the analyzer have priority for a moment */
 	int nice;         /* what they have else */

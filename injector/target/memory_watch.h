@@ -56,8 +56,8 @@ void memory_watch_read(struct memory_watch *watch, uint64_t enough, uint64_t now
  */
 bool memory_watch_woken(struct memory_watch *watch, short pressure_events, short threshold_events);
 /*
- * To be called every few seconds while the process lives: it has outlived the kills that were
- * counted at the call before. (One that was killed a moment ago may still take a while to end.)
+ * To be called now and then while the process lives, and is not about to end by SIGKILL: it has
+ * outlived the kills that were counted at the call before.
  */
 void memory_watch_outlives(struct memory_watch *watch);
 /*
