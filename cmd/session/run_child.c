@@ -3,18 +3,46 @@
 #include "run_child.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attachment.h"
 #include "hi_analyzer.h"
+#include "launch.h"
+#include "plain_text.h"
+#include "proc_file.h"
 
-void run_child_let_go(struct run_child *child)
+int run_child_let_go(struct run_child *child, const struct attachment *attachment)
 {
-	child->goes = true;
-	kill(child->pid, SIGCONT);
+	const int err = launch_let_go(child->pid, &attachment->memory, &attachment->gadgets);
+
+	child->goes = !err;
+	if (err)
+		fprintf(stderr, "heapinject: cannot continue %d: %s\n", (int)child->pid,
+			strerror(-err));
+	return err;
+}
+
+const char *run_child_explain_exec(const struct run_child *child)
+{
+	static char line[2 * PATH_MAX + 256];
+	char raw[PATH_MAX], path[PATH_MAX];
+	const ssize_t size =
+		readlink(proc_path(child->pid, child->pid, "exe").text, raw, sizeof(raw) - 1);
+
+	if (size <= 0)
+		return "the process replaced its program by another one, which is not profiled";
+	raw[size] = 0;
+	plain_text_copy(path, sizeof(path), raw);
+	snprintf(line, sizeof(line),
+		 "the process replaced its program by %s (exec), which is not profiled; to profile "
+		 "that, start it itself: heapinject run %s",
+		 path, path);
+	return line;
 }
 
 /* In a process of its own, as all that shows profiles. */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "must_check.h"
+
 struct run_child {
 	pid_t pid;
 	bool goes; /* it was let go, and is no longer to be ended if something fails */
@@ -13,8 +15,12 @@ struct run_child {
 	unsigned stop_looks;
 };
 
-/* It is attached to: lets it go on. */
-void run_child_let_go(struct run_child *child);
+struct attachment;
+
+/* It is attached to: lets it go on. 0, or negative errno, which was printed; it is to be ended. */
+must_check int run_child_let_go(struct run_child *child, const struct attachment *attachment);
+/* It has executed another program: says which, in words that need not be freed. */
+const char *run_child_explain_exec(const struct run_child *child);
 /* Prints what was never freed, from the profile at heap_path, to standard error. */
 void run_child_show_kept(const char *heap_path);
 

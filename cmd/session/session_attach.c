@@ -53,8 +53,9 @@ static int run_attached(struct session *session)
 		session_triggers_begin(session);
 		session_limit_begin(session);
 		session->progress.interval = session->options->interval;
-		if (exit_code == HI_EXIT_OK && session->options->run)
-			run_child_let_go(session->options->run);
+		if (exit_code == HI_EXIT_OK && session->options->run &&
+		    run_child_let_go(session->options->run, &session->attachment))
+			exit_code = HI_EXIT_FAILED;
 		session->progress.is_log = session->detached.is_on || session_limit_is_log(session);
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
 									 : HI_STREAM_END_ERROR);

@@ -13,22 +13,27 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "elf_images.h"
+#include "fault.h"
 #include "link_map.h"
 #include "proc_file.h"
 #include "ptrace.h"
+#include "remote.h"
 
 #define OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* a C library needs one or two; others would be traced for all their life */
 #define CALLS_MAX 100u
+#define LET_GO_DEADLINE_MS 5000
 #define LINKER_FUNCTION "_dl_debug_state"
 
 /* At the first instruction of the function for debuggers, and the word that begins with it. */
@@ -57,8 +62,8 @@ static _Noreturn void be_child(const struct launch *launch, int channel)
 {
 	char go;
 
-	/* at our death it reads the end of the file */
-	if (read(channel, &go, 1) != 1)
+	/* until launch_let_go(); if the parent has died before, it reads the end of the file */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || read(channel, &go, 1) != 1)
 		_exit(1);
 	if (launch->prepare)
 		launch->prepare();
@@ -393,4 +398,42 @@ int launch(struct launch *launch, pid_t *out_pid)
 	else
 		*out_pid = child.tracee.pid;
 	return err;
+}
+
+/* ---- letting it go --------------------------------------------------------------------------- */
+
+struct letting_go {
+	pid_t pid;
+	const struct memory *memory;
+	const struct remote_gadgets *gadgets;
+};
+
+/*
+ * The SIGCONT ends the stop while the thread is still held. So if this process is killed before the
+ * prctl, the child is, too; after it the kernel lets the thread go with our death, and it runs.
+ */
+static int let_go(void *context)
+{
+	const struct letting_go *child = context;
+	const uint64_t nothing[6] = {PR_SET_PDEATHSIG, 0};
+	struct remote remote;
+	int err =
+		remote_open(&remote, child->pid, child->memory, child->gadgets, LET_GO_DEADLINE_MS);
+
+	if (err)
+		return err;
+	err = kill(child->pid, SIGCONT) ? -errno : 0;
+	fault_pass("the program is continued");
+	if (!err)
+		err = remote_syscall_or_fail(&remote, SYS_prctl, nothing, NULL);
+	if (err)
+		kill(child->pid, SIGKILL); /* nothing of it has run, nor shall it */
+	fault_pass("the program may outlive us");
+	const int closed = remote_close(&remote);
+	return err ? err : closed;
+}
+
+int launch_let_go(pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets)
+{
+	return tracee_worker(let_go, &(struct letting_go){pid, memory, gadgets});
 }

@@ -9,15 +9,18 @@
  * could allocate. The breakpoint lies in a private copy of the page, and its byte is restored.
  *
  * After that the child is stopped as SIGSTOP stops (state T), and nobody traces it: attach takes it
- * as any other stopped process, and SIGCONT lets it go on. While it is still traced it dies if the
- * calling process does.
+ * as any other stopped process, and launch_let_go() has it go on. Until then it dies if the calling
+ * thread does.
  */
 #ifndef HI_LAUNCH_H
 #define HI_LAUNCH_H
 
 #include <sys/types.h>
 
+#include "memory.h"
 #include "must_check.h"
+
+struct remote_gadgets;
 
 enum launch_failure {
 	LAUNCH_NO_CHILD,    /* the error of fork, or of what it needs */
@@ -45,5 +48,12 @@ struct launch {
  * and must not block or ignore SIGCHLD.
  */
 must_check int launch(struct launch *launch, pid_t *out_pid);
+/*
+ * Continues the child, which from then on lives without the calling process. At no instant is it
+ * stopped and would outlive the calling process. memory, gadgets: of the child (remote.h). On
+ * negative errno it has been killed, or is as it was.
+ */
+must_check int launch_let_go(pid_t pid, const struct memory *memory,
+			     const struct remote_gadgets *gadgets);
 
 #endif

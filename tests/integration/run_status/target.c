@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static void *volatile kept;
@@ -54,7 +55,10 @@ static int job(void)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
+	int death_signal;
 
+	if (prctl(PR_GET_PDEATHSIG, &death_signal) || death_signal)
+		return 98; // it would die with heapinject
 	if (!strcmp(what, "job"))
 		return job();
 	puts("ran");

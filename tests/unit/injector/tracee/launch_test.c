@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "remote.h"
 #include "victim.h"
 
 #define STOPS 3000
@@ -52,6 +53,84 @@ UNIT_TEST(a_program_stands_still_untraced_until_it_is_continued)
 	wait_state(pid, 'T');
 	kill(pid, SIGCONT);
 	CHECK_EQ(end_of(pid), 0);
+}
+
+static int let_go(pid_t pid)
+{
+	struct remote_gadgets gadgets;
+	struct memory memory;
+	struct maps maps;
+	int err = memory_open(&memory, pid, pid);
+
+	if (!err)
+		err = maps_read(pid, pid, &maps);
+	if (!err)
+		err = remote_gadgets_find(&maps, &memory, &gadgets);
+	if (!err)
+		err = launch_let_go(pid, &memory, &gadgets);
+	return err;
+}
+
+/* A process that launches a program, lets it go or not, and waits. */
+static pid_t launcher(char **argv, bool lets_go, pid_t *out_pid)
+{
+	int told[2];
+
+	CHECK_EQ(pipe(told), 0);
+	const pid_t launcher = fork();
+	if (launcher == 0) {
+		struct launch start = {.argv = argv};
+		pid_t pid = 0;
+
+		alarm(UNIT_TIME_LIMIT_S); /* whatever becomes of us */
+		if (launch(&start, &pid) || (lets_go && let_go(pid)))
+			_exit(1);
+		_exit(write(told[1], &pid, sizeof(pid)) < 0 || pause());
+	}
+	close(told[1]);
+	CHECK_EQ(read(told[0], out_pid, sizeof(*out_pid)), sizeof(*out_pid));
+	close(told[0]);
+	return launcher;
+}
+
+static void end_launcher(pid_t launcher)
+{
+	kill(launcher, SIGKILL);
+	CHECK_EQ(WTERMSIG(end_of(launcher)), SIGKILL);
+}
+
+UNIT_TEST(until_it_is_let_go_it_dies_with_its_parent)
+{
+	char *argv[] = {sleep_path, forever, NULL};
+	struct proc_status status;
+	pid_t pid;
+	const pid_t parent = launcher(argv, false, &pid);
+
+	wait_state(pid, 'T');
+	end_launcher(parent);
+	for (unsigned looks = 0; looks < 10000; looks++) {
+		if (proc_status_read(pid, pid, &status) || status.state == 'Z')
+			return;
+		victim_pause_us(1000);
+	}
+	kill(pid, SIGKILL);
+	UNIT_FAIL("it is left in state %c", status.state);
+}
+
+UNIT_TEST(let_go_it_outlives_its_parent)
+{
+	char *argv[] = {sleep_path, forever, NULL};
+	struct proc_status status;
+	pid_t pid;
+	const pid_t parent = launcher(argv, true, &pid);
+
+	wait_state(pid, 'S');
+	end_launcher(parent);
+	victim_pause_us(20000);
+	const int err = proc_status_read(pid, pid, &status);
+	kill(pid, SIGKILL);
+	CHECK_EQ(err, 0);
+	CHECK_EQ(status.state, 'S');
 }
 
 UNIT_TEST(failures_leave_no_child)
