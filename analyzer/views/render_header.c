@@ -279,6 +279,9 @@ static void print_warnings(const struct profile *profile, FILE *out)
 			     "of the allocator, whose calls could not be seen any more\n");
 	else if (meta->end_reason == HI_STREAM_END_ERROR)
 		fprintf(out, "Warning: the window ended early, by an error of the session\n");
+	else if (meta->end_reason == HI_STREAM_END_EXEC)
+		fprintf(out, "Note: the window ended where the process executed another program; "
+			     "what that has allocated is not seen\n");
 	print_text(out, "Warning: the input is damaged: ", meta->damage,
 		   "; what was good is shown\n");
 }

@@ -190,6 +190,8 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	progress_close(&session->progress);
 	dumps_look(&session->dumps);
 	const char *why = session_limit_explain(session, reason);
+	if (!why && session->options->run && reason == HI_STREAM_END_EXEC)
+		why = run_child_explain_exec(session->options->run);
 	if (!why)
 		why = explain_end(reason);
 	if (why && !session->options->quiet && !is_natural)
