@@ -69,6 +69,8 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_number("start_unix_ns", meta->start_unix_ns, out);
 	put_number("process_start_ticks", meta->process_start_ticks, out);
 	put_number("duration_ns", meta->duration_ns, out);
+	put_number("paused_ns", meta->paused_ns, out);
+	put_text("trigger", meta->trigger, out);
 	put_number("peak_inuse_bytes", meta->peak_inuse_bytes, out);
 	put_number("peak_ns", meta->peak_ns, out);
 	put_number("samples", meta->samples, out);
