@@ -2,22 +2,15 @@
 /* viewer.c - see viewer.h. Start at viewer_run(). */
 #include "viewer.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "hi_exit.h"
-#include "plain_text.h"
 #include "procfs.h"
 #include "screen.h"
-#include "session.h"
 
 #define TICK_MS 1000
-#define REST_NS 2000000000ull /* between two looks, at least */
-#define REST_TIMES 20         /* in times of what a look takes */
-#define REST_MAX_NS 60000000000ull
 
 static const char help_text[] =
 	"Keys\n"
@@ -51,14 +44,6 @@ static uint64_t clock_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
-static void say(struct viewer *viewer, const char *text)
-{
-	snprintf(viewer->message, sizeof(viewer->message), "%s", text);
-	for (size_t size = strlen(viewer->message); size && viewer->message[size - 1] == '\n';
-	     size--)
-		viewer->message[size - 1] = 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -114,139 +99,6 @@ static void show_stack(struct viewer *viewer)
 	snprintf(title, sizeof(title), "%s  %s%s", row->row.name, row->row.source,
 		 row->row.kind == HI_ROW_FUNCTION ? "  (the stack that holds most)" : "");
 	page_open(&viewer->page, title, *row->stack ? row->stack : "no frames\n");
-}
-
-/* ---- looks ----------------------------------------------------------------------------------- */
-
-static void begin_look(struct viewer *viewer, uint64_t now_ns)
-{
-	if (viewer->glance_job.pid)
-		return;
-	viewer->began_ns = now_ns;
-	viewer->next_ns = now_ns + REST_MAX_NS;
-	const int err = glance_start(&viewer->glance_job, &viewer->pid);
-	if (err)
-		say(viewer, strerror(-err));
-}
-
-static void rest(struct viewer *viewer, uint64_t now_ns)
-{
-	uint64_t rest_ns = (now_ns - viewer->began_ns) * REST_TIMES;
-
-	rest_ns = rest_ns < REST_NS ? REST_NS : rest_ns > REST_MAX_NS ? REST_MAX_NS : rest_ns;
-	viewer->next_ns = now_ns + rest_ns;
-}
-
-/* There is no session, or it does not answer. */
-static void end_watch(struct viewer *viewer)
-{
-	const struct job *job = &viewer->glance_job;
-	const bool is_first = viewer->phase == VIEWER_JOINS,
-		   is_none = job->exit_code == GLANCE_NO_SESSION;
-
-	if (is_first && is_none && viewer->attach) {
-		viewer->phase = VIEWER_OFFERS;
-		say(viewer,
-		    "No session is attached to it. As `heapinject attach --detached` does, top can "
-		    "attach one: it samples within 1% of the process's CPU time, writes "
-		    "./heapinject.PID.NNNN.heap, .pb.gz and .log here, and goes on until it is "
-		    "detached (D, or `heapinject detach PID`).");
-		return;
-	}
-	if (is_first || is_none)
-		viewer->phase = VIEWER_OVER;
-	if (is_none && !is_first) {
-		viewer->is_begun = false;
-		if (!viewer->receipt)
-			say(viewer, "The session has ended; what is shown is the last look at it.");
-	} else {
-		say(viewer, job->bytes ? job->bytes : "the session cannot be looked at");
-	}
-}
-
-static void end_look(struct viewer *viewer, uint64_t now_ns)
-{
-	const struct job *job = &viewer->glance_job;
-	const int err = glance_read(job->bytes, job->size, &viewer->glance);
-
-	rest(viewer, now_ns);
-	if (err == -EPROTO && viewer->phase != VIEWER_OVER)
-		end_watch(viewer);
-	else if (err == -ENOMEM)
-		say(viewer, "out of memory");
-	if (err)
-		return;
-	viewer->looked_ns = now_ns;
-	if (viewer->phase == VIEWER_JOINS)
-		viewer->phase = VIEWER_LIVE;
-	put_in_order(viewer);
-}
-
-/* ---- requests -------------------------------------------------------------------------------- */
-
-static int work(void *context)
-{
-	const struct viewer *viewer = context;
-
-	switch (viewer->request) {
-	case REQUEST_DUMP:
-		return session_ask(viewer->pid, "dump");
-	case REQUEST_PAUSE:
-		return session_ask(viewer->pid, viewer->glance.status.paused ? "resume" : "pause");
-	case REQUEST_DETACH:
-		return session_detach(viewer->pid);
-	case REQUEST_BEGIN:
-		return viewer->attach(viewer->pid);
-	default:
-		return HI_EXIT_FAILED;
-	}
-}
-
-static void begin_request(struct viewer *viewer, enum viewer_request request)
-{
-	static const char *const texts[] = {
-		[REQUEST_NONE] = "",
-		[REQUEST_DUMP] = "writing a profile ...",
-		[REQUEST_PAUSE] = "...",
-		[REQUEST_DETACH] = "detaching ...",
-		[REQUEST_BEGIN] = "attaching ...",
-	};
-
-	if (viewer->request_job.pid) {
-		say(viewer, "one after the other: the last request is not done yet");
-		return;
-	}
-	viewer->request = request;
-	const int err = job_start(&viewer->request_job, work, viewer);
-	say(viewer, err ? strerror(-err) : texts[request]);
-}
-
-static void end_request(struct viewer *viewer, uint64_t now_ns)
-{
-	const struct job *job = &viewer->request_job;
-	const char *text = job->bytes ? job->bytes : "";
-	const bool is_done = job->exit_code == HI_EXIT_OK;
-
-	if (viewer->request == REQUEST_DETACH && is_done) {
-		viewer->phase = VIEWER_OVER;
-		viewer->is_begun = false;
-		free(viewer->receipt);
-		viewer->receipt = strdup(text);
-		page_open(&viewer->page, "Detached", text);
-		say(viewer, "Detached. What is shown is the last look at the session.");
-	} else if (viewer->request == REQUEST_BEGIN) {
-		viewer->phase = is_done ? VIEWER_JOINS : VIEWER_OVER;
-		viewer->is_begun = is_done;
-		say(viewer, is_done ? "" : text);
-		if (!is_done && page_lines(viewer->message) > 3)
-			page_open(&viewer->page, "It could not be attached to", text);
-	} else {
-		/* the next look says so, too, but the next key may come before it */
-		if (viewer->request == REQUEST_PAUSE && is_done)
-			viewer->glance.status.paused = !viewer->glance.status.paused;
-		say(viewer, text);
-	}
-	viewer->next_ns = now_ns;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -309,9 +161,9 @@ static void steer_key(struct viewer *viewer, int key)
 	if (viewer->phase != VIEWER_LIVE)
 		return;
 	if (key == 'd')
-		begin_request(viewer, REQUEST_DUMP);
+		viewer_begin_request(viewer, REQUEST_DUMP);
 	else if (key == 'p')
-		begin_request(viewer, REQUEST_PAUSE);
+		viewer_begin_request(viewer, REQUEST_PAUSE);
 	else if (key == 'D')
 		viewer->question = ASKS_DETACH;
 	else if (key == 'r')
@@ -327,7 +179,7 @@ static enum leaving answer_key(struct viewer *viewer, int key)
 	viewer->question = ASKS_NOTHING;
 	if ((question == ASKS_DETACH && (key == 'y' || key == 'Y')) ||
 	    (question == ASKS_LEAVE && key == 'e'))
-		begin_request(viewer, REQUEST_DETACH);
+		viewer_begin_request(viewer, REQUEST_DETACH);
 	return question == ASKS_LEAVE && key == 'l' ? ENDS : STAYS;
 }
 
@@ -347,7 +199,7 @@ static enum leaving take_key(struct viewer *viewer, int key)
 	if (viewer->phase == VIEWER_OFFERS) {
 		if (key == 'y' || key == 'Y') {
 			viewer->phase = VIEWER_BEGINS;
-			begin_request(viewer, REQUEST_BEGIN);
+			viewer_begin_request(viewer, REQUEST_BEGIN);
 		}
 		return key == 'q' || key == 'n' ? ENDS : key == KEY_BACK ? GOES_BACK : STAYS;
 	}
@@ -391,13 +243,13 @@ bool viewer_run(struct viewer *viewer, struct events *events)
 	do {
 		const uint64_t now_ns = clock_ns();
 
-		if (job_look(&viewer->glance_job))
-			end_look(viewer, now_ns);
+		if (job_look(&viewer->glance_job) && viewer_end_look(viewer, now_ns))
+			put_in_order(viewer);
 		if (job_look(&viewer->request_job))
-			end_request(viewer, now_ns);
+			viewer_end_request(viewer, now_ns);
 		if ((viewer->phase == VIEWER_JOINS || viewer->phase == VIEWER_LIVE) &&
 		    now_ns >= viewer->next_ns)
-			begin_look(viewer, now_ns);
+			viewer_begin_look(viewer, now_ns);
 		note_memory(viewer, now_ns);
 		keep_in_sight(viewer);
 		viewer_draw(viewer, now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * viewer.h - the screen of one session: what viewer.c does at keys and as time passes, and
- * viewer_draw.c draws.
+ * viewer.h - the screen of one session: what viewer.c does at keys and as time passes,
+ * viewer_requests.c has other processes do, and viewer_draw.c draws.
  */
 #ifndef HI_TOP_VIEWER_H
 #define HI_TOP_VIEWER_H
@@ -53,6 +53,15 @@ bool viewer_run(struct viewer *viewer, struct events *events);
 void viewer_close(struct viewer *viewer);
 /* Draws all of it. now_ns: of the clock of the times above. */
 void viewer_draw(struct viewer *viewer, uint64_t now_ns);
+/* Says something at the bottom, in one or more lines. */
+void viewer_say(struct viewer *viewer, const char *text);
+/* A process takes a look at the session. now_ns: of the clock of the times above. */
+void viewer_begin_look(struct viewer *viewer, uint64_t now_ns);
+/* It has ended. True: there are other rows. */
+bool viewer_end_look(struct viewer *viewer, uint64_t now_ns);
+/* The same for what a user asks of the session. */
+void viewer_begin_request(struct viewer *viewer, enum viewer_request request);
+void viewer_end_request(struct viewer *viewer, uint64_t now_ns);
 /* How many rows of the table fit; at least one. */
 size_t viewer_height(const struct viewer *viewer);
 
