@@ -191,7 +191,7 @@ static int open_all(struct opener *opener, const struct profile *profile)
 	frames->profile = profile;
 	frames->role = calloc(frames->functions.first[profile->frame_count] + (size_t)1,
 			      sizeof(*frames->role));
-	frames->unfolded = malloc((functions_longest_stack(&frames->functions, profile) + 1) *
+	frames->unfolded = malloc((functions_stack_bound(&frames->functions, profile) + 1) *
 				  sizeof(*frames->unfolded));
 	opener->name_role = calloc(frames->functions.count + 1, sizeof(*opener->name_role));
 	err = frames->role && frames->unfolded ? note_names(opener) : -ENOMEM;

@@ -299,7 +299,7 @@ static size_t calls_bound(const struct functions *functions, const struct profil
 	return frames * calls;
 }
 
-size_t functions_longest_stack(const struct functions *functions, const struct profile *profile)
+size_t functions_stack_bound(const struct functions *functions, const struct profile *profile)
 {
 	size_t longest = 0;
 	const size_t bound = calls_bound(functions, profile);
@@ -334,7 +334,7 @@ static int reserve_calls(struct functions *functions, const struct profile *prof
 	}
 	functions->first[profile->frame_count] = (uint32_t)calls;
 	functions->call = malloc((calls + 1) * sizeof(*functions->call));
-	functions->unfolded = malloc((functions_longest_stack(functions, profile) + 1) *
+	functions->unfolded = malloc((functions_stack_bound(functions, profile) + 1) *
 				     sizeof(*functions->unfolded));
 	return functions->call && functions->unfolded ? 0 : -ENOMEM;
 }

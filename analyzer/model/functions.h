@@ -48,7 +48,7 @@ struct functions {
  * At least the most calls that a stack of the profile has, by functions.first[], which must be
  * complete: room for one unfolded stack.
  */
-size_t functions_longest_stack(const struct functions *functions, const struct profile *profile);
+size_t functions_stack_bound(const struct functions *functions, const struct profile *profile);
 /* 0 or -ENOMEM. */
 int functions_open(const struct profile *profile, struct functions *out_functions);
 void functions_close(struct functions *functions);

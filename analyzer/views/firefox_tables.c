@@ -171,7 +171,7 @@ int firefox_tables_open(struct firefox_tables *tables, const struct profile *pro
 	tables->profile = profile;
 	tables->calls = tables->sums.functions.first[profile->frame_count];
 	tables->node_of = calloc(tables->sums.count + 1, sizeof(*tables->node_of));
-	tables->path = calloc(functions_longest_stack(&tables->sums.functions, profile) + 1,
+	tables->path = calloc(functions_stack_bound(&tables->sums.functions, profile) + 1,
 			      sizeof(*tables->path));
 	if (tables->node_of && tables->path)
 		return 0;

@@ -160,8 +160,7 @@ int render_grafana(const struct profile *profile, const struct render_options *o
 
 	if (err)
 		return render_result(err, out);
-	tree.path =
-		calloc(functions_longest_stack(&sums.functions, profile) + 2, sizeof(*tree.path));
+	tree.path = calloc(functions_stack_bound(&sums.functions, profile) + 2, sizeof(*tree.path));
 	err = tree.path ? build(&tree, options->type, is_comparison) : -ENOMEM;
 	if (!err) {
 		print_fields(options->type, is_comparison, out);

@@ -75,7 +75,7 @@ static int add_dump(struct perfetto_trace *trace, const struct profile *profile,
 		return err;
 	uint64_t *number = number_frames(trace, profile, &sums.functions);
 	uint64_t *frame =
-		calloc(functions_longest_stack(&sums.functions, profile) + 1, sizeof(*frame));
+		calloc(functions_stack_bound(&sums.functions, profile) + 1, sizeof(*frame));
 	err = number && frame ? 0 : -ENOMEM;
 	for (size_t i = 0; i < sums.count && !err; i++)
 		add_stack(trace, &sums.sum[i], pid, number, frame);
