@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "unit.h"
@@ -163,6 +164,32 @@ UNIT_TEST(a_profile_in_memory_has_no_file_and_cannot_be_changed)
 	notify(&scene, HI_FILE_DUMP_DONE, 0);
 	CHECK_EQ(result(&scene, &dump), 0);
 	check_text(dump.heap_path, "heap");
+	scene_close(&scene);
+}
+
+/* The child keeps it mapped for writing: then the kernel seals nothing, and nobody gets it. */
+UNIT_TEST(memory_that_cannot_be_sealed_is_given_to_nobody)
+{
+	struct outputs_dump dump;
+	struct scene scene;
+
+	scene_open(&scene);
+	CHECK_EQ(file_service_expect(&scene.service, true), 0);
+	const int fd = ask(&scene, HI_FILE_DUMP_HEAP);
+	CHECK_EQ(write(fd, "heap", 4), 4);
+	void *const mapped = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(mapped != MAP_FAILED);
+	notify(&scene, HI_FILE_DUMP_DONE, 0);
+	CHECK_EQ(result(&scene, &dump), -EBUSY);
+	CHECK_EQ(fcntl(scene.service.dump.heap_fd, F_GETFD), -1); /* closed */
+	munmap(mapped, 4);
+	close(fd);
+	/* The next one is none the worse for it. */
+	CHECK_EQ(file_service_expect(&scene.service, true), 0);
+	close(ask(&scene, HI_FILE_DUMP_HEAP));
+	notify(&scene, HI_FILE_DUMP_DONE, 0);
+	CHECK_EQ(result(&scene, &dump), 0);
+	close(dump.heap_fd);
 	scene_close(&scene);
 }
 
