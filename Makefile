@@ -44,6 +44,8 @@
 ##   BROWSERS=            more options of tests/browsers/run: --only REGEX --seconds 5
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
+##   LONG_HOUR=  LONG_DAY=  more options of tests/long/hour: --seconds 360 ..., and of
+##                        tests/long/day: --hours 24 --speed 100 ...
 ##   PREFIX=/usr/local  DESTDIR=
 
 O ?= build
@@ -182,6 +184,8 @@ payload_tests := $(filter payload/%,$(unit_names))
 host_tests := $(filter-out $(payload_tests),$(unit_names))
 
 static_program := $(O)/static/heapinject
+# the analyzer of a session of many hours: tests/long/
+feeder := $(O)/long/feed
 program := $(if $(filter 1,$(STATIC)),$(static_program),$(O)/heapinject)
 FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
@@ -191,7 +195,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	package readers guard-kills page-axe leaks leaks-servers pprof-equal bench bench-report \
+	package readers guard-kills long-session page-axe leaks leaks-servers pprof-equal bench \
+	bench-report \
 	check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format \
 	format-check FORCE
 
@@ -312,7 +317,7 @@ check-unit: ## all unit tests
 built = O=$(O) HEAPINJECT=$(abspath $(program))
 built_with_faults = $(built) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC)
 
-check-integration: $(program) $(FAULTS_BIN) ## all integration tests: real programs, \
+check-integration: $(program) $(FAULTS_BIN) $(feeder) ## all integration tests: real programs, \
                                             ## started on loopback
 	@$(if $(SAN),,$(MAKE) --no-print-directory $(static_program) || true)
 	@ARCH=$(ARCH) $(built_with_faults) \
@@ -414,6 +419,23 @@ guard-kills: $(program) ## KILLS=100 processes that the kernel kills for their m
 		## SPEEDS='1 10 50 200 500 0' MB a second (0: one block): which profile \
 		## was on disk before; ten minutes
 	@$(built) CC=$(CC) KILLS=$(KILLS) SPEEDS='$(SPEEDS)' TIMEOUT=3600 V=1 tests/run '^guard$$'
+
+long-session: $(program) $(feeder) ## sessions that last, at redis: an hour in miniature with all \
+		## triggers, and a day of records at 100 times the speed: memory, time of a \
+		## profile; twenty minutes
+	@scripts/install-packages build test
+	@status=0; \
+	$(built) tests/long/hour $(LONG_HOUR) || status=1; \
+	$(built) tests/long/day $(LONG_DAY) || status=1; \
+	exit $$status
+
+$(O)/tests/long/feed.o: flags = $(TEST_FLAGS)
+$(feeder): $(O)/tests/long/feed.o $(cmd_library) $(injector_library) $(analyzer_library)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+-include $(O)/tests/long/feed.d
 
 page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in light and dark, on \
 		## a wide screen and a phone's; a minute
@@ -564,7 +586,7 @@ formatted_sources := $(foreach part,injector cmd payload analyzer, \
 formatted_tests := $(addprefix tests/,*.[ch] unit/*.h unit/*/*.c unit/*/*/*.c fuzz/*.[ch] \
 	integration/*.h integration/*/*.[ch] integration/*/*/*.c integration/*/*.cc \
 	allocators/*.[ch] allocators/*.cc foreign_roots/*.[ch] \
-	torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc \
+	long/*.[ch] torture/*.c torture/*/*.[ch] torture/*/*.cc bench/*.[ch] bench/*.cc \
 	leaks/*.[ch] leaks/*.cc leaks/*/*.c leaks/*/*/*.c)
 formatted := $(sort $(wildcard include/*.h include/arch/*/*.h $(formatted_sources) \
 	$(formatted_tests)))
