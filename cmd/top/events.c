@@ -20,6 +20,16 @@ static bool is_ignored(int number)
 	return !sigaction(number, NULL, &before) && before.sa_handler == SIG_IGN;
 }
 
+/*
+ * Where nobody handles SIGTSTP, ncurses has it ignored while it draws, and the kernel then drops
+ * one that has just come, although it is blocked. Where it has a handler, ncurses leaves it alone.
+ * This one never runs.
+ */
+static void leave_it_blocked(int number)
+{
+	(void)number;
+}
+
 int events_open(struct events *events)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD, SIGWINCH};
@@ -32,6 +42,8 @@ int events_open(struct events *events)
 			       SIG_DFL); /* ignored, its children could not be waited for */
 		else if (is_ignored(numbers[i]))
 			continue;
+		if (numbers[i] == SIGTSTP)
+			signal(SIGTSTP, leave_it_blocked);
 		sigaddset(&wanted, numbers[i]);
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -53,6 +65,7 @@ static void stop_here(void)
 	raise(SIGTSTP);
 	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here it stops */
 	sigprocmask(SIG_BLOCK, &stop, NULL);
+	signal(SIGTSTP, leave_it_blocked);
 	screen_resume();
 }
 
