@@ -79,6 +79,16 @@ pid_t ptrace_wait(pid_t tid, int *out_status)
 	return change.si_pid;
 }
 
+pid_t ptrace_wait_any(int *out_status)
+{
+	siginfo_t change = {0};
+
+	if (waitid(P_ALL, 0, &change,
+		   WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL | __WNOTHREAD))
+		return -1;
+	return change.si_pid ? ptrace_wait(change.si_pid, out_status) : 0;
+}
+
 /* ---- stops ----------------------------------------------------------------------------------- */
 
 /* Detaches a thread in its last stop: neither it nor a thread that execs may wait for us there. */

@@ -70,6 +70,8 @@ must_check int tracee_probe(pid_t child, bool *out_may_suspend);
  * away.
  */
 pid_t ptrace_wait(pid_t tid, int *out_status);
+/* The same of any thread that the calling thread traces; returns its tid. */
+pid_t ptrace_wait_any(int *out_status);
 void ptrace_keep_status(pid_t child);
 
 /* Classifies the status that waitpid returned for it. 0, or -ESRCH, and it is TRACEE_GONE. */

@@ -9,7 +9,8 @@
  *   stop_world.h       all threads at once, within the session's allowance
  *   patch.h            changes words that running threads read; force_write.h: where pages are
  *                      read-only
- *   launch.h           starts a program, and stops it before it runs
+ *   launch.h           starts a program, and stops it before it runs; exit_watch.h: holds it at its
+ *                      exit; thread_words.h: the registers of a stopped thread
  *   watchdog.h         ends us if we freeze meanwhile; hold.h, held.h, pace.h: what a tracing
  *                      thread does while it holds a thread, and how long that was
  *   seccomp_filter.h   would the target's own filters let our calls pass

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "exit_watch.h"
 #include "tracee.h"
 #include "tracee_late.h"
 #include "watchdog.h"
@@ -47,6 +48,7 @@ int tracee_worker(int (*work)(void *), void *context)
 	int err;
 
 	watchdog_start();
+	exit_watch_suspend();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&thread, NULL, worker_main, &worker);
@@ -61,5 +63,6 @@ int tracee_worker(int (*work)(void *), void *context)
 		wait_until_gone(worker.tid);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	exit_watch_resume();
 	return err ? -err : worker.result;
 }
