@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * words.h - the memory of a process for mark.h: words that may be pointers, read from outside.
+ *
+ * Pages that were never written to hold no pointer to a block, so that of large ranges only the
+ * others are read: a program may have reserved far more than the machine has. What is not mapped is
+ * left out. No thread need be stopped for the reads themselves; for what they say all must be.
+ */
+#ifndef HI_WORDS_H
+#define HI_WORDS_H
+
+#include "mark.h"
+#include "pages.h"
+
+struct words {
+	const struct memory *memory;
+	struct pages pages;
+	uint64_t deadline_ns; /* clock.h; after that a walk ends with -ETIMEDOUT */
+	uint64_t bytes;       /* that were read */
+	uint64_t *buffer;
+};
+
+/* 0 or -ENOMEM. memory has to outlive it. */
+must_check int words_open(struct words *words, const struct memory *memory, uint64_t deadline_ns);
+void words_close(struct words *words);
+/* Valid as long as words is. */
+struct mark_memory words_memory(struct words *words);
+
+#endif
