@@ -30,6 +30,7 @@
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "input.h"
+#include "leaked.h"
 #include "leaks.h"
 #include "pprof.h"
 #include "render_answer.h"
@@ -49,7 +50,8 @@
 struct collector {
 	const struct hi_analyzer_outputs *outputs;
 	size_t named_frames; /* names of the frames before this one were looked up */
-	pid_t writer;        /* process that writes the last dump; 0 = it has ended */
+	struct leaked leaked;
+	pid_t writer; /* process that writes the last dump; 0 = it has ended */
 	uint64_t live_bytes, live_objects;
 	size_t old_for; /* the next old_for STATS records reuse the live_ values */
 	/* the answer so far, and when to look for it again */
@@ -451,26 +453,73 @@ static void on_dump(void *context, struct profile *profile, uint32_t triggers)
 			close(fd[i]);
 }
 
+/* The injector waits for these, while it holds the program at its exit. */
+static void on_blocks(void *context, const struct profile *profile, const struct live *live)
+{
+	struct collector *collector = context;
+	int fd[2] = {-1, -1};
+
+	if (!collector->outputs->ask_fd)
+		return;
+	reap_writer(collector, 0);
+	int err = ask_for_files(collector->outputs->ask_fd, true, fd);
+	FILE *out = err ? NULL : open_output(fd[0]);
+	if (!err)
+		err = out ? leaked_write_blocks(profile, live, out) : -errno;
+	const int closed = out ? close_output(out) : 0;
+	report_done(collector, err ? err : closed);
+	if (fd[0] >= 0)
+		close(fd[0]);
+}
+
+static int on_leaked(void *context, const struct profile *profile, const struct live *live,
+		     const struct hi_stream_leaked *record)
+{
+	return leaked_add(&((struct collector *)context)->leaked, profile, live, record);
+}
+
+static int print_leaked(const struct collector *collector, const struct profile *profile)
+{
+	FILE *out;
+
+	if (!collector->leaked.is_known)
+		return 0;
+	out = open_output(collector->outputs->summary_fd);
+	if (!out)
+		return -errno;
+	const int err =
+		leaked_print(&collector->leaked, profile, collector->outputs->suppressions, out);
+	const int closed = close_output(out);
+
+	return err ? err : closed;
+}
+
 /* ---- at the end ------------------------------------------------------------------------------ */
 
 static int collect(const struct hi_analyzer_outputs *outputs, struct input *input,
 		   struct profile *profile)
 {
 	struct collector collector = {.outputs = outputs, .answer_due_ns = ANSWER_FIRST_NS};
-	const struct replay_observer observer = {
-		.on_stats = send_status, .on_dump = on_dump, .context = &collector};
+	const struct replay_observer observer = {.on_stats = send_status,
+						 .on_dump = on_dump,
+						 .on_blocks = on_blocks,
+						 .on_leaked = on_leaked,
+						 .context = &collector};
 	int err = replay_stream(input, &observer, profile);
 
 	reap_writer(&collector, 0);
 	if (err == -EBADMSG)
 		dprintf(outputs->summary_fd, "  the record stream is unusable: %s\n",
 			profile->meta.damage ? profile->meta.damage : "");
-	if (err)
-		return err;
-	if (symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
+	if (!err && symbols_resolve(profile, &(struct symbols_options){.ask_fd = outputs->ask_fd}))
 		dprintf(outputs->summary_fd, "  note: not enough memory for all names; heapinject "
 					     "report may find more\n");
-	return write_all(outputs, profile);
+	if (!err)
+		err = write_all(outputs, profile);
+	if (!err)
+		err = print_leaked(&collector, profile);
+	leaked_close(&collector.leaked);
+	return err;
 }
 
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs)

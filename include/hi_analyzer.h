@@ -64,6 +64,14 @@ struct hi_analyzer_status {
 
 /* Separates the summary, which is text, from the answer for programs, an object in JSON. */
 #define HI_ANALYZER_ANSWER '\f'
+/*
+ * After that answer, if blocks were looked for that leaked: this, one of the letters below, the
+ * report as text, this once more, and a member of the object, in JSON, after a comma.
+ */
+#define HI_ANALYZER_LEAKS '\v'
+#define HI_ANALYZER_LEAKED 'l'
+#define HI_ANALYZER_NOT_LEAKED 'n'
+#define HI_ANALYZER_LEAKS_UNSURE 'u' /* not all that the program did was seen */
 
 /*
  * Reads a record stream from stream_fd until its end (or the first damage), writes the gperftools
@@ -86,8 +94,16 @@ struct hi_analyzer_outputs {
 	int ask_fd;
 	/* looks up names while the session runs, for the sentence of the status */
 	bool names_live;
+	/* lines of a file that says what is no leak, as of LeakSanitizer; NULL = none */
+	const char *suppressions;
 };
 int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
+
+/*
+ * The number of the first line of the text that no file of suppressions has, or that is one too
+ * many; 0 = all are good.
+ */
+size_t hi_analyzer_check_suppressions(const char *text);
 
 /*
  * Reads a heap profile of heapinject from profile_fd, names and all, and writes what it says to

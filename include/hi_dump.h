@@ -25,6 +25,8 @@ enum hi_dump_trigger {
 	 * it; there is no .pb.gz
 	 */
 	HI_DUMP_SHOWN = 1u << 8,
+	/* no profile, but the live blocks (hi_block.h), in memory */
+	HI_DUMP_BLOCKS = 1u << 9,
 };
 #define HI_DUMP_TRIGGERS 8u
 #define HI_DUMP_TEXT_MAX 128u

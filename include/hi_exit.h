@@ -15,6 +15,8 @@ enum hi_exit {
 	 * hi_caveat)
 	 */
 	HI_EXIT_UNSURE = 5,
+	/* `run --fail-if-leaks`: blocks leaked; as LeakSanitizer has it */
+	HI_EXIT_LEAKS = 23,
 	/* `run`: the program cannot be executed, or is not there; as env and shells have it */
 	HI_EXIT_NOT_EXECUTABLE = 126,
 	HI_EXIT_NOT_FOUND = 127,

@@ -64,6 +64,7 @@ enum hi_stream_type {
 	HI_STREAM_THINNED = 21,
 	HI_STREAM_PAUSE = 22,
 	HI_STREAM_RESET = 23,
+	HI_STREAM_LEAKED = 24,
 };
 
 struct hi_stream_record {
@@ -417,6 +418,28 @@ struct hi_stream_reset {
 	uint64_t start_unix_ns; /* wall clock */
 };
 
+/*
+ * At the exit of a program that was held there: the live blocks to which nothing refers that the
+ * program could still use. Variable part: struct hi_stream_leaked_block, `count` times. There may
+ * be several, one after the other; a program that leaks nothing has one without blocks.
+ */
+struct hi_stream_leaked {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint32_t count;
+	uint32_t reserved;
+};
+struct hi_stream_leaked_block {
+	uint64_t address;
+	/*
+	 * address of the leaked block from which it was found, which is itself for one that no
+	 * other leaked block refers to, and for one of a ring
+	 */
+	uint64_t leader;
+	uint32_t is_direct; /* 1 = no other leaked block refers to it */
+	uint32_t reserved;
+};
+
 struct hi_stream_end {
 	struct hi_stream_record record; /* flags: enum hi_stream_end_reason */
 	uint64_t time_ns;
@@ -443,5 +466,7 @@ _Static_assert(sizeof(struct hi_stream_hooked) == 24, "stream hooked");
 _Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
 _Static_assert(sizeof(struct hi_stream_pause) == 16, "stream pause");
 _Static_assert(sizeof(struct hi_stream_reset) == 24, "stream reset");
+_Static_assert(sizeof(struct hi_stream_leaked) == 24, "stream leaked");
+_Static_assert(sizeof(struct hi_stream_leaked_block) == 24, "stream leaked block");
 
 #endif

@@ -77,6 +77,8 @@ static bool is_suppressed(const struct suppressions *suppressions, const struct 
 {
 	for (size_t i = 0; i < frame->line_count; i++) {
 		if (matches_any(suppressions, frame->line[i].system_name) ||
+		    (suppressions->with_shown_names &&
+		     matches_any(suppressions, frame->line[i].function)) ||
 		    matches_any(suppressions, frame->line[i].file))
 			return true;
 	}
@@ -84,25 +86,36 @@ static bool is_suppressed(const struct suppressions *suppressions, const struct 
 	       matches_any(suppressions, profile->module[frame->module].path);
 }
 
+bool *suppressions_frames(const struct suppressions *suppressions, const struct profile *profile)
+{
+	bool *matches = calloc(profile->frame_count + 1, sizeof(*matches));
+
+	for (size_t i = 0; matches && suppressions->count && i < profile->frame_count; i++)
+		matches[i] = is_suppressed(suppressions, profile, &profile->frame[i]);
+	return matches;
+}
+
+bool suppressions_has_stack(const bool *matches, const struct profile_stack *stack)
+{
+	uint32_t frame = 0;
+
+	while (frame < stack->frame_count && !matches[stack->frame[frame]])
+		frame++;
+	return frame < stack->frame_count;
+}
+
 int suppressions_apply(const struct suppressions *suppressions, struct profile *profile)
 {
-	bool *matches =
-		suppressions->count ? calloc(profile->frame_count + 1, sizeof(*matches)) : NULL;
+	bool *matches = suppressions->count ? suppressions_frames(suppressions, profile) : NULL;
 
 	if (!suppressions->count)
 		return 0;
 	if (!matches)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->frame_count; i++)
-		matches[i] = is_suppressed(suppressions, profile, &profile->frame[i]);
 	for (size_t i = 0; i < profile->row_count; i++) {
 		struct profile_row *row = &profile->row[i];
-		const struct profile_stack *stack = &profile->stack[row->key.stack];
-		uint32_t f = 0;
 
-		while (f < stack->frame_count && !matches[stack->frame[f]])
-			f++;
-		if (f == stack->frame_count)
+		if (!suppressions_has_stack(matches, &profile->stack[row->key.stack]))
 			continue;
 		profile->meta.suppressed_bytes += row->inuse_bytes;
 		row->inuse_count = row->inuse_bytes = 0;

@@ -20,12 +20,16 @@
 struct suppressions {
 	char *pattern[SUPPRESSIONS_MAX];
 	size_t count;
+	bool with_shown_names; /* a function may also match by its name as it is shown */
 };
 
 /* Adds a line of such a file. False: too many, or none of its lines. Out of memory is ignored. */
 bool suppressions_add(struct suppressions *suppressions, const char *line);
 void suppressions_close(struct suppressions *suppressions);
 bool suppressions_matches(const char *pattern, const char *text);
+/* By frame: whether it matches. The caller frees it; NULL = out of memory. */
+bool *suppressions_frames(const struct suppressions *suppressions, const struct profile *profile);
+bool suppressions_has_stack(const bool *matches, const struct profile_stack *stack);
 /* Leaves out what is in use, and adds it to meta.suppressed_bytes. 0 or -ENOMEM. */
 int suppressions_apply(const struct suppressions *suppressions, struct profile *profile);
 

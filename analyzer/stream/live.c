@@ -96,9 +96,17 @@ static void live_remove(struct live *live, size_t hole)
 	live->count--;
 }
 
+const struct live_block *live_find(const struct live *live, uint64_t address)
+{
+	const struct live_block *block =
+		live->count && address ? &live->block[live_seek(live, address)] : NULL;
+
+	return block && block->address ? block : NULL;
+}
+
 bool live_has(const struct live *live, uint64_t address)
 {
-	return live->count && address && live->block[live_seek(live, address)].address;
+	return live_find(live, address) != NULL;
 }
 
 bool live_drop(struct live *live, uint64_t address, struct live_block *out_block)

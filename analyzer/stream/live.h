@@ -48,6 +48,8 @@ struct live {
  */
 struct live_block *live_place(struct live *live, uint64_t address);
 bool live_has(const struct live *live, uint64_t address);
+/* The block at this address; NULL = none is live there. Valid until the next call. */
+const struct live_block *live_find(const struct live *live, uint64_t address);
 /*
  * Removes the block, and remembers it for live_put_back(). False: no block is live at this address.
  */

@@ -101,6 +101,11 @@ static uint64_t thinned_needs(const struct hi_stream_thinned *thinned)
 	return sizeof(*thinned) + (uint64_t)thinned->count * sizeof(struct hi_stream_thinned_place);
 }
 
+static uint64_t leaked_needs(const struct hi_stream_leaked *leaked)
+{
+	return sizeof(*leaked) + (uint64_t)leaked->count * sizeof(struct hi_stream_leaked_block);
+}
+
 static size_t fixed_size(uint16_t type)
 {
 	switch (type) {
@@ -147,6 +152,8 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_unsampled_frees);
 	case HI_STREAM_THINNED:
 		return sizeof(struct hi_stream_thinned);
+	case HI_STREAM_LEAKED:
+		return sizeof(struct hi_stream_leaked);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:
@@ -175,6 +182,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed = frees_needs(fixed);
 	else if (record->type == HI_STREAM_THINNED)
 		needed = thinned_needs(fixed);
+	else if (record->type == HI_STREAM_LEAKED)
+		needed = leaked_needs(fixed);
 	else if (record->type == HI_STREAM_UNHOOKED)
 		needed = unhooked_needs(fixed);
 	else if (record->type == HI_STREAM_ALLOC)

@@ -307,6 +307,12 @@ static int on_dump(struct replay *replay, const struct hi_stream_dump *dump)
 	char text[HI_DUMP_TEXT_MAX];
 	char **const trigger = &replay->profile->meta.trigger;
 
+	if (dump->record.flags == HI_DUMP_BLOCKS) {
+		if (replay->observer && replay->observer->on_blocks)
+			replay->observer->on_blocks(replay->observer->context, replay->profile,
+						    &replay->live);
+		return 0;
+	}
 	if (!replay->observer || !replay->observer->on_dump)
 		return 0;
 	if (judge(replay))
@@ -320,6 +326,14 @@ static int on_dump(struct replay *replay, const struct hi_stream_dump *dump)
 	free(*trigger);
 	*trigger = NULL;
 	return 0;
+}
+
+static int on_leaked(struct replay *replay, const struct hi_stream_leaked *leaked)
+{
+	return replay->observer && replay->observer->on_leaked
+		       ? replay->observer->on_leaked(replay->observer->context, replay->profile,
+						     &replay->live, leaked)
+		       : 0;
 }
 
 static int on_thread(struct replay *replay, const struct hi_stream_thread *record)
@@ -361,6 +375,7 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_UNSAMPLED_FREES:
 	case HI_STREAM_RUNTIME:
 	case HI_STREAM_THINNED:
+	case HI_STREAM_LEAKED:
 	case HI_STREAM_END:
 		return ((const struct hi_stream_end *)(const void *)record)->time_ns;
 	case HI_STREAM_EVENTS:
@@ -434,6 +449,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return replay_on_thinned(replay, fixed);
 	case HI_STREAM_UNSAMPLED_FREES:
 		return on_unsampled_frees(replay, fixed);
+	case HI_STREAM_LEAKED:
+		return on_leaked(replay, fixed);
 	case HI_STREAM_END:
 		return on_end(replay, fixed);
 	default:

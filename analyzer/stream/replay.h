@@ -12,17 +12,23 @@
 #ifndef HI_REPLAY_H
 #define HI_REPLAY_H
 
+#include "hi_stream.h"
 #include "input.h"
+#include "live.h"
 #include "profile.h"
 
 /*
- * Callbacks at every STATS and DUMP record, during the replay: the profile is complete up to that
- * record. May be NULL.
+ * Callbacks at every STATS, DUMP and LEAKED record, during the replay: the profile is complete up
+ * to that record. May be NULL.
  */
 struct replay_observer {
 	void (*on_stats)(void *context, struct profile *profile, uint64_t bad_records);
 	/* may fill the lines of the profile's frames; NULL = DUMP records are skipped */
 	void (*on_dump)(void *context, struct profile *profile, uint32_t triggers);
+	/* a DUMP record of HI_DUMP_BLOCKS, and a LEAKED record; both NULL = they are skipped */
+	void (*on_blocks)(void *context, const struct profile *profile, const struct live *live);
+	int (*on_leaked)(void *context, const struct profile *profile, const struct live *live,
+			 const struct hi_stream_leaked *leaked);
 	void *context;
 };
 

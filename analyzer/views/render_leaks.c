@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hi_units.h"
 #include "leaks.h"
@@ -21,9 +19,6 @@
 #define SECONDS_PER_HOUR 3600
 /* bytes per second; if no stack grows faster, rates are per hour */
 #define SLOW 1024
-#define COLUMNS 100u
-#define INDENT "    "
-#define CALLED_BY " < "
 
 /* "1.20MB/s" */
 static char *format_rate(double rate, bool by_hour, char *text)
@@ -56,41 +51,6 @@ static void print_trend(const struct trend *trend, bool by_hour, FILE *out)
 		format_rate(trend->slope_high, by_hour, high));
 }
 
-/* Prints the stack on as many lines as it needs, broken between calls. */
-static void print_stack(const struct stack_text *text, uint32_t stack, FILE *out)
-{
-	char *line = NULL, *call, *rest;
-	size_t size, column = 0;
-	FILE *copy = open_memstream(&line, &size);
-
-	if (!copy)
-		return;
-	stack_text_print(text, stack, copy);
-	if (fclose(copy)) {
-		free(line);
-		return;
-	}
-	for (call = line; call; call = rest) {
-		rest = strstr(call, CALLED_BY);
-		if (rest) {
-			*rest = 0;
-			rest += strlen(CALLED_BY);
-		}
-		const size_t length = strlen(call);
-		const bool is_new = !column || column + strlen(CALLED_BY) + length > COLUMNS;
-
-		fprintf(out, "%s%s%s", is_new && column ? "\n" : "",
-			!column  ? INDENT
-			: is_new ? INDENT "< "
-				 : CALLED_BY,
-			call);
-		column =
-			is_new ? strlen(INDENT "< ") + length : column + strlen(CALLED_BY) + length;
-	}
-	fputc('\n', out);
-	free(line);
-}
-
 static void print_leak(const struct stack_text *text, const struct leak *leak, bool by_hour,
 		       const struct render_options *options, FILE *out)
 {
@@ -107,7 +67,7 @@ static void print_leak(const struct stack_text *text, const struct leak *leak, b
 	if (options->details)
 		stack_text_print_all(text, leak->stack, "        ", out);
 	else
-		print_stack(text, leak->stack, out);
+		stack_columns_wrap(text, leak->stack, out);
 }
 
 static void print_table(const struct stack_text *text, const struct leaks *leaks,

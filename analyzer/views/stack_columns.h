@@ -19,6 +19,8 @@ char *stack_column_error(const struct estimate *estimate, enum sample_type type,
  */
 void stack_column_stack(const struct stack_text *text, uint32_t stack,
 			const struct render_options *options, FILE *out);
+/* Prints the stack on as many lines of 100 columns as it needs, broken between calls. */
+void stack_columns_wrap(const struct stack_text *text, uint32_t stack, FILE *out);
 /* Prints how many lines were left out, if any. */
 void stack_columns_rest(size_t count, size_t shown, FILE *out);
 

@@ -20,6 +20,7 @@
 #define RATE_ERROR_MAX 1e-3
 /* how long to wait for a record whose producer may only be descheduled */
 #define PATIENCE_NS 1000000000ull
+#define LEAKED_AT_ONCE 65536u /* blocks in a record */
 
 int pump_open(struct pump *pump, struct stream_out *out, const struct memory *memory,
 	      const struct elf_images *images, pid_t pid)
@@ -274,6 +275,28 @@ int pump_dump(struct pump *pump, uint32_t trigger)
 	struct hi_stream_dump dump = {.record.flags = (uint16_t)trigger,
 				      .time_ns = pump_now_ns(pump)};
 	return stream_out_record(pump->out, HI_STREAM_DUMP, &dump, sizeof(dump), NULL, 0);
+}
+
+int pump_leaked(struct pump *pump, const struct hi_stream_leaked_block *list, size_t count,
+		int deadline_ms)
+{
+	size_t done = 0;
+	int err;
+
+	do {
+		const size_t left = count - done;
+		struct hi_stream_leaked record = {
+			.time_ns = pump_now_ns(pump),
+			.count = (uint32_t)(left < LEAKED_AT_ONCE ? left : LEAKED_AT_ONCE)};
+		const struct stream_part part = {list + done, record.count * sizeof(*list)};
+
+		err = stream_out_record(pump->out, HI_STREAM_LEAKED, &record, sizeof(record), &part,
+					1);
+		if (!err)
+			err = stream_out_drain(pump->out, deadline_ms);
+		done += record.count;
+	} while (!err && done < count);
+	return err;
 }
 
 int pump_end(struct pump *pump, enum hi_stream_end_reason reason)

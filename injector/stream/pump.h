@@ -162,6 +162,12 @@ must_check int pump_reset(struct pump *pump);
  * hi_dump_trigger.
  */
 must_check int pump_dump(struct pump *pump, uint32_t trigger);
+/*
+ * Writes LEAKED, several if there are many blocks, and waits until the reader has taken them: at
+ * most deadline_ms for each.
+ */
+must_check int pump_leaked(struct pump *pump, const struct hi_stream_leaked_block *list,
+			   size_t count, int deadline_ms);
 must_check int pump_end(struct pump *pump, enum hi_stream_end_reason reason);
 
 /*
