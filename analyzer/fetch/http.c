@@ -1,94 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * http.c - see http.h. The numbers are those of <curl/curl.h>, which libcurl never changes; so the
- * build does not need its headers. Start at http_fetch().
- */
+/* http.c - see http.h. Start at http_fetch(). */
 #include "http.h"
 
 #include <errno.h>
 #include <stdbool.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "curl.h"
 #include "printable.h"
 #include "progress_bar.h"
-#include "shared_library.h"
 
 #define REDIRECTS_MAX 5L
 #define CONNECT_MS_MAX 10000L
 #define SHOWN_MAX 100u /* bytes of an answer that is an error */
 #define NS_PER_MS 1000000u
 
-enum { PROTOCOL_HTTP = 1, PROTOCOL_HTTPS = 2 };
-enum curl_option {
-	OPTION_NO_PROGRESS = 43,
-	OPTION_FOLLOW_LOCATION = 52,
-	OPTION_POST_FIELD_SIZE = 60,
-	OPTION_MAX_REDIRECTS = 68,
-	OPTION_NO_SIGNAL = 99,
-	OPTION_TIMEOUT_MS = 155,
-	OPTION_CONNECT_TIMEOUT_MS = 156,
-	OPTION_PROTOCOLS = 181,
-	OPTION_REDIRECT_PROTOCOLS = 182,
-	OPTION_WRITE_DATA = 10001,
-	OPTION_URL = 10002,
-	OPTION_PROXY = 10004,
-	OPTION_ERROR_BUFFER = 10010,
-	OPTION_POST_FIELDS = 10015,
-	OPTION_USER_AGENT = 10018,
-	OPTION_PROGRESS_DATA = 10057,
-	OPTION_CA_FILE = 10065,
-	OPTION_ACCEPT_ENCODING = 10102,
-	OPTION_WRITE_FUNCTION = 20011,
-	OPTION_PROGRESS_FUNCTION = 20219,
-	OPTION_FILE_SIZE_MAX = 30117
-};
-enum { INFO_RESPONSE_CODE = 0x200002 };
-enum {
-	CURL_NO_CONNECTION = 7,
-	CURL_TIMED_OUT = 28,
-	CURL_BAD_CERTIFICATE = 60,
-	CURL_TOO_LARGE = 63,
-	CURL_ERROR_SIZE = 256
-};
-
-static struct {
-	void *(*init)(void);
-	int (*set)(void *curl, int option, ...);
-	int (*perform)(void *curl);
-	int (*get_info)(void *curl, int info, ...);
-	const char *(*explain)(int code);
-	void (*cleanup)(void *curl);
-} library;
-
 struct transfer {
+	const struct curl_library *library;
 	const struct http_request *request;
 	int fd, err;
 	size_t size;
 	struct timespec start;
 	char begin[SHOWN_MAX + 1]; /* of the answer */
 };
-
-static bool load_library(void)
-{
-	static const char *const files[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-	void *from = NULL;
-
-	if (library.init)
-		return true;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !from; i++)
-		from = shared_library_open(files[i]);
-	return from && shared_library_find(from, "curl_easy_setopt", &library.set) &&
-	       shared_library_find(from, "curl_easy_perform", &library.perform) &&
-	       shared_library_find(from, "curl_easy_getinfo", &library.get_info) &&
-	       shared_library_find(from, "curl_easy_strerror", &library.explain) &&
-	       shared_library_find(from, "curl_easy_cleanup", &library.cleanup) &&
-	       shared_library_find(from, "curl_easy_init", &library.init);
-}
 
 /* Takes a part of the answer; a result other than its size ends the transfer. */
 static size_t take(char *bytes, size_t one, size_t count, void *argument)
@@ -150,42 +88,45 @@ static long timeout_ms(const struct http_request *request)
 }
 
 /* Whom it may speak to. An empty proxy is none, whatever the environment says. */
-static void restrict_transfer(void *curl, const struct http_request *request)
+static void restrict_transfer(const struct curl_library *library, void *curl,
+			      const struct http_request *request)
 {
 	const char *authorities = getenv("SSL_CERT_FILE");
 
 	if (authorities && *authorities)
-		library.set(curl, OPTION_CA_FILE, authorities);
+		library->set(curl, OPTION_CA_FILE, authorities);
 	if (request->is_direct)
-		library.set(curl, OPTION_PROXY, "");
-	library.set(curl, OPTION_PROTOCOLS, (long)(PROTOCOL_HTTP | PROTOCOL_HTTPS));
-	library.set(curl, OPTION_REDIRECT_PROTOCOLS, (long)(PROTOCOL_HTTP | PROTOCOL_HTTPS));
-	library.set(curl, OPTION_FOLLOW_LOCATION, 1L);
-	library.set(curl, OPTION_MAX_REDIRECTS, REDIRECTS_MAX);
-	library.set(curl, OPTION_TIMEOUT_MS, timeout_ms(request));
-	library.set(curl, OPTION_CONNECT_TIMEOUT_MS,
-		    timeout_ms(request) < CONNECT_MS_MAX ? timeout_ms(request) : CONNECT_MS_MAX);
-	library.set(curl, OPTION_FILE_SIZE_MAX, (int64_t)request->size_max);
+		library->set(curl, OPTION_PROXY, "");
+	library->set(curl, OPTION_PROTOCOLS, (long)(CURL_PROTOCOL_HTTP | CURL_PROTOCOL_HTTPS));
+	library->set(curl, OPTION_REDIRECT_PROTOCOLS,
+		     (long)(CURL_PROTOCOL_HTTP | CURL_PROTOCOL_HTTPS));
+	library->set(curl, OPTION_FOLLOW_LOCATION, 1L);
+	library->set(curl, OPTION_MAX_REDIRECTS, REDIRECTS_MAX);
+	library->set(curl, OPTION_TIMEOUT_MS, timeout_ms(request));
+	library->set(curl, OPTION_CONNECT_TIMEOUT_MS,
+		     timeout_ms(request) < CONNECT_MS_MAX ? timeout_ms(request) : CONNECT_MS_MAX);
+	library->set(curl, OPTION_FILE_SIZE_MAX, (int64_t)request->size_max);
 }
 
 static void set_up(void *curl, struct transfer *transfer, char *error)
 {
 	const struct http_request *request = transfer->request;
+	const struct curl_library *library = transfer->library;
 
-	library.set(curl, OPTION_URL, request->url);
-	restrict_transfer(curl, request);
-	library.set(curl, OPTION_NO_SIGNAL, 1L);
-	library.set(curl, OPTION_ERROR_BUFFER, error);
-	library.set(curl, OPTION_ACCEPT_ENCODING, "gzip");
-	library.set(curl, OPTION_USER_AGENT, "heapinject");
-	library.set(curl, OPTION_WRITE_FUNCTION, take);
-	library.set(curl, OPTION_WRITE_DATA, transfer);
-	library.set(curl, OPTION_PROGRESS_FUNCTION, show_progress);
-	library.set(curl, OPTION_PROGRESS_DATA, transfer);
-	library.set(curl, OPTION_NO_PROGRESS, 0L);
+	library->set(curl, OPTION_URL, request->url);
+	restrict_transfer(library, curl, request);
+	library->set(curl, OPTION_NO_SIGNAL, 1L);
+	library->set(curl, OPTION_ERROR_BUFFER, error);
+	library->set(curl, OPTION_ACCEPT_ENCODING, "gzip");
+	library->set(curl, OPTION_USER_AGENT, "heapinject");
+	library->set(curl, OPTION_WRITE_FUNCTION, take);
+	library->set(curl, OPTION_WRITE_DATA, transfer);
+	library->set(curl, OPTION_PROGRESS_FUNCTION, show_progress);
+	library->set(curl, OPTION_PROGRESS_DATA, transfer);
+	library->set(curl, OPTION_NO_PROGRESS, 0L);
 	if (request->post) {
-		library.set(curl, OPTION_POST_FIELD_SIZE, (long)strlen(request->post));
-		library.set(curl, OPTION_POST_FIELDS, request->post);
+		library->set(curl, OPTION_POST_FIELD_SIZE, (long)strlen(request->post));
+		library->set(curl, OPTION_POST_FIELDS, request->post);
 	}
 }
 
@@ -219,8 +160,8 @@ static int explain(const struct transfer *transfer, int code, const char *error,
 		snprintf(complaint, HTTP_COMPLAINT_MAX, "%s", strerror(-transfer->err));
 		return transfer->err;
 	}
-	snprintf(complaint, HTTP_COMPLAINT_MAX, "%s%s", *error ? error : library.explain(code),
-		 remedy(transfer, code));
+	snprintf(complaint, HTTP_COMPLAINT_MAX, "%s%s",
+		 *error ? error : transfer->library->explain(code), remedy(transfer, code));
 	printable(complaint);
 	return code == CURL_TIMED_OUT ? -ETIMEDOUT : -EIO;
 }
@@ -240,45 +181,30 @@ static int judge(struct transfer *transfer, long status, char *complaint)
 	return status == 404 ? -ENOENT : -EREMOTEIO;
 }
 
-/* A server that closes its connection must not end the program. */
-static int perform(void *curl)
-{
-	const struct sigaction ignore = {.sa_handler = SIG_IGN};
-	struct sigaction before;
-	const bool is_ignored = sigaction(SIGPIPE, &ignore, &before) == 0;
-	const int code = library.perform(curl);
-
-	if (is_ignored)
-		sigaction(SIGPIPE, &before, NULL);
-	return code;
-}
-
 int http_fetch(const struct http_request *request, int fd, char complaint[HTTP_COMPLAINT_MAX])
 {
-	struct transfer transfer = {.request = request, .fd = fd};
+	struct transfer transfer = {.library = curl_load(), .request = request, .fd = fd};
 	char error[CURL_ERROR_SIZE] = "";
 	long status = 0;
 
-	if (!load_library()) {
-		snprintf(complaint, HTTP_COMPLAINT_MAX, "%s",
-			 shared_library_is_loadable()
-				 ? "URLs are read by libcurl.so.4, which is not installed (Debian: "
-				   "libcurl4)"
-				 : "the static program reads no URLs; fetch it with curl -o FILE, "
-				   "and give that");
+	if (!transfer.library) {
+		curl_explain_none("URLs are read",
+				  "the static program reads no URLs; fetch it with curl -o FILE, "
+				  "and give that",
+				  complaint, HTTP_COMPLAINT_MAX);
 		return -ENOSYS;
 	}
-	void *curl = library.init();
+	void *curl = transfer.library->init();
 	if (!curl) {
 		snprintf(complaint, HTTP_COMPLAINT_MAX, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &transfer.start);
 	set_up(curl, &transfer, error);
-	const int code = perform(curl);
-	library.get_info(curl, INFO_RESPONSE_CODE, &status);
+	const int code = curl_perform(transfer.library, curl);
+	transfer.library->get_info(curl, INFO_RESPONSE_CODE, &status);
 	const int err = code ? explain(&transfer, code, error, complaint)
 			     : judge(&transfer, status, complaint);
-	library.cleanup(curl);
+	transfer.library->cleanup(curl);
 	return err;
 }
