@@ -3,7 +3,7 @@
  * Room fetch/: profiles and names that a server has. Start at remote_profile.h, which fetches by
  * http.h; remote_url.h says what is asked for. Uses symbols/, model/, term/, io/, text/. Only
  * `heapinject report` fetches, with the rights of its user; what comes is hostile. Nothing is
- * stored.
+ * stored. curl.h has libcurl. send.c is hi_send.h, by which sessions push profiles.
  */
 
 /*
