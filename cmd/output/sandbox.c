@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "landlock.h"
 #include "sandbox_filter.h"
 
 #define FIRST_FD 3
@@ -129,21 +130,47 @@ static bool become(struct identity user)
 	       saved == user.uid;
 }
 
-int sandbox_enter(struct identity user, int ask_fd, struct sandbox_state *out_state)
+/* All but the filter, which forbids these steps. */
+static int give_up(struct identity user, struct sandbox_state *state)
 {
-	struct sandbox_state state = {0};
-
 	set_limits();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -EPERM;
 	empty_bounding_set();
-	state.is_user = become(user);
+	state->is_user = become(user);
 	if (give_up_capabilities())
 		return -EPERM;
 	/* otherwise other processes of that user could take the child and its files over */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return 0;
+}
+
+int sandbox_enter(struct identity user, int ask_fd, struct sandbox_state *out_state)
+{
+	struct sandbox_state state = {0};
+	const int err = give_up(user, &state);
+
+	if (err)
+		return err;
 	state.has_filter = sandbox_filter(ask_fd) == 0;
 	if (!state.is_user && !state.has_filter)
+		return -EPERM;
+	*out_state = state;
+	return 0;
+}
+
+int sandbox_enter_network(struct identity user, const char *const *readable, int writable,
+			  struct sandbox_state *out_state)
+{
+	struct sandbox_state state = {0};
+	const int err = give_up(user, &state);
+
+	if (err)
+		return err;
+	state.has_landlock = landlock_restrict(readable, writable) == 0;
+	state.has_filter = sandbox_filter_network() == 0;
+	/* root's files must not be within reach */
+	if ((!state.is_user || user.uid == 0) && !state.has_landlock)
 		return -EPERM;
 	*out_state = state;
 	return 0;

@@ -17,8 +17,9 @@
 #include "identity.h"
 
 struct sandbox_state {
-	bool is_user;    /* all user ids are those of the wanted user */
-	bool has_filter; /* the system call filter is active */
+	bool is_user;      /* all user ids are those of the wanted user */
+	bool has_filter;   /* the system call filter is active */
+	bool has_landlock; /* no other files than those that it was given are within reach */
 };
 
 /*
@@ -32,5 +33,13 @@ must_check int sandbox_keep(int *const fds[], size_t count);
  * possible; the process must not continue.
  */
 must_check int sandbox_enter(struct identity user, int ask_fd, struct sandbox_state *out_state);
+/*
+ * The same for a process that speaks to servers: it keeps the calls that this takes, may read the
+ * files and directories of `readable`, whose last is NULL (landlock.h), and create and remove files
+ * in the directory `writable`, which is open. -EPERM: also where it would be root, or have the
+ * rights of another user than the wanted one, and the kernel has no Landlock.
+ */
+must_check int sandbox_enter_network(struct identity user, const char *const *readable,
+				     int writable, struct sandbox_state *out_state);
 
 #endif

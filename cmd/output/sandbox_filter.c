@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -103,6 +104,46 @@ static const int deadly[] = {
 	SCMP_SYS(keyctl),
 };
 
+/*
+ * The calls that a process which speaks to servers makes depend on the C library, on what resolves
+ * names here, and on the library for TLS. So it has a list of what it may not do.
+ */
+static const int needed_for_network[] = {
+	SCMP_SYS(tkill),      SCMP_SYS(tgkill),  SCMP_SYS(socket),
+	SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind),
+};
+static const int not_for_network[] = {
+	SCMP_SYS(open_by_handle_at), SCMP_SYS(process_madvise), SCMP_SYS(kcmp),
+	SCMP_SYS(init_module),       SCMP_SYS(finit_module),    SCMP_SYS(kexec_load),
+	SCMP_SYS(request_key),       SCMP_SYS(swapon),          SCMP_SYS(reboot),
+	SCMP_SYS(pivot_root),        SCMP_SYS(umount2),         SCMP_SYS(quotactl),
+	SCMP_SYS(process_mrelease),  SCMP_SYS(setrlimit),       SCMP_SYS(iopl),
+};
+
+static bool is_needed_for_network(int call)
+{
+	for (size_t i = 0; i < sizeof(needed_for_network) / sizeof(*needed_for_network); i++)
+		if (needed_for_network[i] == call)
+			return true;
+	return false;
+}
+
+static int add_network_rules(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(deadly) / sizeof(*deadly); i++)
+		if (!is_needed_for_network(deadly[i]))
+			err = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, deadly[i], 0,
+						     NULL);
+	for (size_t i = 0; !err && i < sizeof(not_for_network) / sizeof(*not_for_network); i++)
+		err = seccomp_rule_add_array(filter, SCMP_ACT_KILL_PROCESS, not_for_network[i], 0,
+					     NULL);
+	/* a service is offered by nobody here; libc does without, where it asks the kernel */
+	return err ? err
+		   : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(bind), 0, NULL);
+}
+
 static int add_rules(scmp_filter_ctx filter, int ask_fd)
 {
 	int err = 0;
@@ -126,16 +167,26 @@ static int add_rules(scmp_filter_ctx filter, int ask_fd)
 					    &on_ask_fd);
 }
 
+static int load(scmp_filter_ctx filter, int err)
+{
+	if (!err)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err;
+}
+
 int sandbox_filter(int ask_fd)
 {
 	if (SANDBOX_IS_SANITIZED)
 		return -ENOTSUP;
 	const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-	if (!filter)
-		return -ENOMEM;
-	int err = add_rules(filter, ask_fd);
-	if (!err)
-		err = seccomp_load(filter);
-	seccomp_release(filter);
-	return err;
+	return filter ? load(filter, add_rules(filter, ask_fd)) : -ENOMEM;
+}
+
+int sandbox_filter_network(void)
+{
+	if (SANDBOX_IS_SANITIZED)
+		return -ENOTSUP;
+	const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	return filter ? load(filter, add_network_rules(filter)) : -ENOMEM;
 }

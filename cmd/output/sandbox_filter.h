@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandbox_filter.h - the system calls that the analyzer child may make. Its .c is the only file
- * that uses libseccomp.
+ * sandbox_filter.h - the system calls that the analyzer child may make, and those that a process
+ * which speaks to servers may not. Its .c is the only file that uses libseccomp.
  */
 #ifndef HI_SANDBOX_FILTER_H
 #define HI_SANDBOX_FILTER_H
@@ -27,5 +27,10 @@
  * then.
  */
 must_check int sandbox_filter(int ask_fd);
+/*
+ * The same for a process that speaks to servers: it executes nothing, and neither signals, traces
+ * nor reads another process; nor does it offer a service.
+ */
+must_check int sandbox_filter_network(void);
 
 #endif

@@ -345,4 +345,94 @@ UNIT_TEST(root_that_cannot_change_its_user_needs_the_filter)
 	CHECK_EQ(status, 0);
 }
 
+/* ---- a process that speaks to servers -------------------------------------------------------- */
+
+/*
+ * What `probe` returns there, where 3 is a directory that it may write to and "/etc" is what it may
+ * read; or DIED + signal.
+ */
+static int in_network_sandbox(int (*probe)(void))
+{
+	static const char *const readable[] = {"/etc", "/nowhere", NULL};
+	char path[] = "/tmp/sandbox_test.XXXXXX";
+	int status, directory;
+
+	CHECK(mkdtemp(path));
+	directory = open(path, O_RDONLY | O_DIRECTORY);
+	CHECK_EQ(fchown(directory, whom().uid, whom().gid), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		int *const kept[] = {&directory};
+		struct sandbox_state state;
+		if (sandbox_keep(kept, 1) ||
+		    sandbox_enter_network(whom(), readable, directory, &state))
+			_exit(255);
+		_exit(state.has_landlock ? probe() : 254);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	close(directory);
+	CHECK_EQ(rmdir(path), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 254)
+		SKIP("the kernel has no Landlock");
+	return WIFSIGNALED(status) ? DIED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int create_rename_remove(void)
+{
+	const int fd = openat(3, "one", O_CREAT | O_EXCL | O_WRONLY, 0600);
+
+	return fd < 0 || write(fd, "x", 1) != 1 || renameat(3, "one", 3, "other") ||
+			       openat(3, "other", O_RDONLY) < 0
+		       ? 253
+		       : result_of(unlinkat(3, "other", 0));
+}
+static int try_directory(void)
+{
+	return result_of(mkdirat(3, "directory", 0700));
+}
+static int try_link(void)
+{
+	return result_of(symlinkat("/etc", 3, "link"));
+}
+static int try_other_file(void)
+{
+	return result_of(open("/usr/bin/env", O_RDONLY));
+}
+static int try_bind(void)
+{
+	const struct sockaddr address = {.sa_family = AF_INET};
+	return result_of(bind(socket(AF_INET, SOCK_STREAM, 0), &address, sizeof(address)));
+}
+static int try_listen(void)
+{
+	return result_of(listen(socket(AF_INET, SOCK_STREAM, 0), 1));
+}
+
+UNIT_TEST(a_network_process_has_sockets_and_its_files)
+{
+	CHECK_EQ(in_network_sandbox(try_socket), 0);
+	CHECK_EQ(in_network_sandbox(try_open), 0);
+	CHECK_EQ(in_network_sandbox(create_rename_remove), 0);
+}
+
+UNIT_TEST(a_network_process_has_no_other_files)
+{
+	CHECK_EQ(in_network_sandbox(try_other_file), EACCES);
+	CHECK_EQ(in_network_sandbox(try_open_for_writing), EACCES);
+	CHECK_EQ(in_network_sandbox(try_directory), EACCES);
+	CHECK_EQ(in_network_sandbox(try_link), EACCES);
+}
+
+UNIT_TEST(a_network_process_reaches_no_other_process)
+{
+	need_filter();
+	CHECK_EQ(in_network_sandbox(try_bind), EPERM);
+	CHECK_EQ(in_network_sandbox(try_listen), DIED + SIGSYS);
+	CHECK_EQ(in_network_sandbox(try_exec), DIED + SIGSYS);
+	CHECK_EQ(in_network_sandbox(try_ptrace), DIED + SIGSYS);
+	CHECK_EQ(in_network_sandbox(try_kill), DIED + SIGSYS);
+	CHECK_EQ(in_network_sandbox(try_memory_of_others), DIED + SIGSYS);
+	CHECK_EQ(in_network_sandbox(try_io_uring), DIED + SIGSYS);
+}
+
 UNIT_MAIN()
