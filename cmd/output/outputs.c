@@ -297,6 +297,23 @@ static int publish(struct outputs *outputs, struct outputs_dump *dump)
 	return 0;
 }
 
+/* Opens the file anew: who reads it gets no descriptor by which it can be written. */
+static int open_to_read(int fd)
+{
+	struct identity_window window;
+
+	if (identity_begin(identity_of_caller(), &window))
+		return -1;
+	const int reading = open(proc_path_of_fd(fd).text, O_RDONLY | O_CLOEXEC);
+	identity_end(&window);
+	return reading;
+}
+
+int outputs_read_final(const struct outputs *outputs)
+{
+	return open_to_read(outputs->pprof_fd);
+}
+
 static void close_dump(const struct outputs_dump *dump)
 {
 	close(dump->heap_fd);
@@ -316,6 +333,7 @@ int outputs_dump_publish(struct outputs *outputs, struct outputs_dump *dump)
 		err = publish(outputs, dump);
 		identity_end(&window);
 	}
+	dump->read_fd = !err && outputs->is_pushed ? open_to_read(dump->pprof_fd) : -1;
 	close_dump(dump);
 	return err;
 }

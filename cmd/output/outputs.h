@@ -42,7 +42,8 @@ struct outputs {
 	 * removed; 0 = all
 	 */
 	size_t keep;
-	bool syncs; /* set by the caller: a dump is on the disk before it has its final name */
+	bool syncs;     /* set by the caller: a dump is on the disk before it has its final name */
+	bool is_pushed; /* set by the caller: it wants to read what was published */
 	struct kept_dump *kept;
 	size_t kept_count;
 };
@@ -51,6 +52,11 @@ struct outputs_dump {
 	/* paths of temporary files, until the dump is published */
 	char heap_path[PATH_MAX], pprof_path[PATH_MAX];
 	int heap_fd, pprof_fd;
+	/*
+	 * once it is published: the .pb.gz for reading, which the caller closes, if
+	 * outputs.is_pushed is set; -1 = it is not, or the file cannot be read
+	 */
+	int read_fd;
 };
 
 /*
@@ -83,6 +89,8 @@ must_check int outputs_dump_open(struct outputs *outputs, struct outputs_dump *o
  * the files are removed. The descriptors are closed in both cases.
  */
 must_check int outputs_dump_publish(struct outputs *outputs, struct outputs_dump *dump);
+/* The final .pb.gz, complete, for reading; -1 = it cannot be read. The caller closes it. */
+int outputs_read_final(const struct outputs *outputs);
 void outputs_dump_discard(struct outputs *outputs, struct outputs_dump *dump);
 /*
  * The absolute form of a path of the session, for a process with another working directory. If it
