@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * push_request.h - a profile as the request by which a server takes it.
+ *
+ * Pyroscope: POST /push.v1.PusherService/Push, the message PushRequest of push/v1/push.proto, by
+ * the Connect protocol, which for such a call is an ordinary POST. (POST /ingest gives a profile
+ * an id of the server's own each time, so that a profile that is sent again would be another one.)
+ * Parca: WriteRaw of parca/profilestore/v1alpha1/profilestore.proto, by gRPC.
+ *
+ * Both take the profile as it is, gzipped pprof, but for its time and duration (pprof_time.h).
+ */
+#ifndef HI_PUSH_REQUEST_H
+#define HI_PUSH_REQUEST_H
+
+#include "push_options.h"
+#include "spool.h"
+
+#define PUSH_HEADERS_MAX 8u
+#define PUSH_HEADER_MAX (PUSH_SECRET_MAX + 64u)
+
+/* Where profiles go, and what all of a session have in common. */
+struct push_target {
+	const struct push_options *options;
+	/* those of the session, which the options may replace or take away */
+	struct push_label label[PUSH_LABELS_MAX];
+	size_t label_count;
+	char session_id[17]; /* hexadecimal; tells series of different sessions apart */
+};
+
+struct push_snapshot {
+	const void *profile; /* a .pb.gz */
+	size_t size;
+	uint64_t unix_ns; /* when its figures were taken */
+	const char *id;   /* a UUID */
+};
+
+/* Negative errno, also of pprof_time_set(). The caller frees *out_bytes. */
+must_check int push_request_build(const struct push_target *target,
+				  const struct push_snapshot *snapshot, uint8_t **out_bytes,
+				  size_t *out_size);
+
+/* The whole URL, and a number that is another one for another place where profiles would go. */
+uint64_t push_request_url(const struct push_options *options, char out_url[PUSH_URL_MAX]);
+
+struct push_headers {
+	char text[PUSH_HEADERS_MAX][PUSH_HEADER_MAX];
+	const char *line[PUSH_HEADERS_MAX + 1]; /* the last one is NULL */
+};
+void push_request_headers(const struct push_options *options, struct push_headers *out_headers);
+
+/* What a status of HTTP, and of gRPC if there is one, means for the profile. */
+enum push_verdict {
+	PUSH_TAKEN,
+	PUSH_REFUSED, /* this one will never be taken */
+	PUSH_LATER,
+	PUSH_MISDIRECTED, /* no profile is taken until somebody changes the address or the rights */
+};
+enum push_verdict push_request_judge(const struct push_options *options, long status,
+				     int grpc_status);
+
+#endif

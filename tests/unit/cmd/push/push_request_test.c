@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * push_request: the bytes of both protocols, and what their statuses mean. The integration case
+ * `push` has the same read by protobuf's own library.
+ */
+#include "push_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "pprof_time.h"
+#include "unit.h"
+
+/* A profile with a string, a time, a duration and a number: fields 6, 9, 10, 12. */
+static const uint8_t message[] = {0x32, 4, 't', 'e', 'x', 't', 0x48, 0x85, 1, 0x50, 7, 0x60, 9};
+
+static size_t pack(const uint8_t *bytes, size_t size, uint8_t *out, size_t room)
+{
+	z_stream stream = {.next_in = (uint8_t *)bytes,
+			   .avail_in = (uInt)size,
+			   .next_out = out,
+			   .avail_out = (uInt)room};
+
+	CHECK_EQ(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	CHECK_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&stream);
+	return stream.total_out;
+}
+
+static size_t unpack(const uint8_t *bytes, size_t size, uint8_t *out, size_t room)
+{
+	z_stream stream = {.next_in = (uint8_t *)bytes,
+			   .avail_in = (uInt)size,
+			   .next_out = out,
+			   .avail_out = (uInt)room};
+
+	CHECK_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+	CHECK_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	CHECK_EQ(stream.avail_in, 0);
+	inflateEnd(&stream);
+	return stream.total_out;
+}
+
+UNIT_TEST(a_profile_gets_another_time)
+{
+	static const uint8_t wanted[] = {0x32, 4,    't',  'e', 'x',  't',  0x60,
+					 9,    0x48, 0xac, 2,   0x50, 0x80, 1};
+	uint8_t packed[128], out[128], *timed;
+	size_t size = pack(message, sizeof(message), packed, sizeof(packed));
+
+	CHECK_EQ(pprof_time_set(packed, size, (struct pprof_time){300, 128}, &timed, &size), 0);
+	CHECK_EQ(unpack(timed, size, out, sizeof(out)), sizeof(wanted));
+	CHECK(!memcmp(out, wanted, sizeof(wanted)));
+	free(timed);
+}
+
+/* Each cut of a profile is none, packed or not, but for those between two fields. */
+UNIT_TEST(what_is_no_profile_is_refused)
+{
+	static const uint8_t bad[][4] = {{0x33, 1, 2, 3},
+					 {0x32, 0x7f, 1, 2},
+					 {0x61, 1, 2, 3},
+					 {0x65, 1, 2, 3},
+					 {0x80, 0x80, 0x80, 0x80}};
+	const struct pprof_time time = {1, 2};
+	uint8_t packed[128], *timed;
+	size_t size = pack(message, sizeof(message), packed, sizeof(packed)), out_size;
+
+	for (size_t cut = 0; cut < size; cut++)
+		CHECK_EQ(pprof_time_set(packed, cut, time, &timed, &out_size), -EBADMSG);
+	CHECK_EQ(pprof_time_set(packed, size + 1, time, &timed, &out_size), -EBADMSG);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		size = pack(bad[i], sizeof(bad[i]), packed, sizeof(packed));
+		CHECK_EQ(pprof_time_set(packed, size, time, &timed, &out_size), -EBADMSG);
+	}
+}
+
+/* A gigabyte of zeros, in a megabyte. */
+UNIT_SLOW_TEST(what_would_unpack_without_end_is_refused)
+{
+	static uint8_t zeros[1 << 20], packed[4 << 20];
+	z_stream stream = {.next_out = packed, .avail_out = sizeof(packed)};
+	uint8_t *timed;
+	size_t out_size;
+
+	CHECK_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	for (int i = 0; i < 1024; i++) {
+		stream.next_in = zeros;
+		stream.avail_in = sizeof(zeros);
+		CHECK_EQ(deflate(&stream, i < 1023 ? Z_NO_FLUSH : Z_FINISH),
+			 i < 1023 ? Z_OK : Z_STREAM_END);
+	}
+	CHECK_EQ(pprof_time_set(packed, stream.total_out, (struct pprof_time){1, 2}, &timed,
+				&out_size),
+		 -EFBIG);
+	deflateEnd(&stream);
+}
+
+/* Whether `text` is in the request, with its length in front. */
+static bool holds(const uint8_t *bytes, size_t size, const char *text)
+{
+	const size_t length = strlen(text);
+
+	for (size_t i = 1; i + length <= size; i++)
+		if (!memcmp(bytes + i, text, length) && bytes[i - 1] == length)
+			return true;
+	return false;
+}
+
+static struct push_options options_of(enum push_protocol protocol)
+{
+	struct push_options options = {.url = "http://localhost:1/", .protocol = protocol};
+
+	CHECK(!push_options_add_label(&options, "env=test"));
+	CHECK(!push_options_add_label(&options, "pid="));
+	CHECK(!push_options_add_label(&options, "service_name=mine"));
+	return options;
+}
+
+static struct push_target target_of(const struct push_options *options)
+{
+	return (struct push_target){
+		.options = options,
+		.label = {{"service_name", "theirs"}, {"pid", "4711"}, {"hostname", "box"}},
+		.label_count = 3,
+		.session_id = "0123456789abcdef"};
+}
+
+static struct push_snapshot snapshot_of(uint8_t packed[128])
+{
+	return (struct push_snapshot){.profile = packed,
+				      .size = pack(message, sizeof(message), packed, 128),
+				      .unix_ns = 1,
+				      .id = "id"};
+}
+
+UNIT_TEST(a_request_of_pyroscope)
+{
+	struct push_options options = options_of(PUSH_PYROSCOPE);
+	const struct push_target target = target_of(&options);
+	uint8_t *bytes, packed[128];
+	const struct push_snapshot snapshot = snapshot_of(packed);
+	size_t size;
+
+	CHECK_EQ(push_request_build(&target, &snapshot, &bytes, &size), 0);
+	/* series = 1, and all that follows */
+	CHECK_EQ(bytes[0], 0x0a);
+	CHECK_EQ(bytes[1] & 0x7f, (size - 3) & 0x7f);
+	CHECK(holds(bytes, size, "__session_id__"));
+	CHECK(holds(bytes, size, "memory"));
+	CHECK(holds(bytes, size, "mine"));
+	CHECK(holds(bytes, size, "box"));
+	CHECK(holds(bytes, size, "test"));
+	CHECK(holds(bytes, size, "id"));
+	CHECK(!holds(bytes, size, "theirs"));
+	CHECK(!holds(bytes, size, "pid"));
+	free(bytes);
+}
+
+UNIT_TEST(a_request_of_parca_is_a_frame)
+{
+	struct push_options options = options_of(PUSH_PARCA);
+	struct push_target target = target_of(&options);
+	uint8_t *bytes, packed[128];
+	const struct push_snapshot snapshot = snapshot_of(packed);
+	size_t size;
+
+	options.tenant = "anna";
+	CHECK_EQ(push_request_build(&target, &snapshot, &bytes, &size), 0);
+	CHECK_EQ(bytes[0], 0);
+	CHECK_EQ(bytes[1] << 24 | bytes[2] << 16 | bytes[3] << 8 | bytes[4], size - 5);
+	CHECK_EQ(bytes[5], 0x0a);
+	CHECK(!memcmp(bytes + 6, "\4anna", 5));
+	CHECK_EQ(bytes[11], 0x12);
+	CHECK(!holds(bytes, size, "__session_id__"));
+	free(bytes);
+}
+
+UNIT_TEST(addresses_differ_in_their_number)
+{
+	struct push_options one = {.url = "http://localhost:1/", .protocol = PUSH_PYROSCOPE};
+	struct push_options same = {.url = "http://localhost:1", .protocol = PUSH_PYROSCOPE};
+	struct push_options other = same, tenant = same;
+	char url[PUSH_URL_MAX];
+	const uint64_t number = push_request_url(&one, url);
+
+	CHECK_STR(url, "http://localhost:1/push.v1.PusherService/Push");
+	CHECK_EQ(push_request_url(&same, url), number);
+	tenant.tenant = "anna";
+	CHECK(push_request_url(&tenant, url) != number);
+	other.protocol = PUSH_PARCA;
+	CHECK(push_request_url(&other, url) != number);
+	CHECK_STR(url, "http://localhost:1/parca.profilestore.v1alpha1.ProfileStoreService/"
+		       "WriteRaw");
+}
+
+static bool has_header(const struct push_options *options, const char *line)
+{
+	static struct push_headers headers;
+
+	push_request_headers(options, &headers);
+	for (const char *const *one = headers.line; *one; one++)
+		if (!strcmp(*one, line))
+			return true;
+	return false;
+}
+
+UNIT_TEST(headers)
+{
+	struct push_options options = {.protocol = PUSH_PYROSCOPE, .tenant = "anna"};
+
+	CHECK(has_header(&options, "Content-Type: application/proto"));
+	CHECK(has_header(&options, "X-Scope-OrgID: anna"));
+	CHECK(!has_header(&options, "Authorization: "));
+	options.protocol = PUSH_PARCA;
+	memcpy(options.authorization, "Bearer x", 9);
+	CHECK(has_header(&options, "Authorization: Bearer x"));
+	CHECK(has_header(&options, "TE: trailers"));
+	CHECK(has_header(&options, "Content-Type: application/grpc+proto"));
+}
+
+UNIT_TEST(what_statuses_mean)
+{
+	const struct push_options pyroscope = {.protocol = PUSH_PYROSCOPE},
+				  parca = {.protocol = PUSH_PARCA};
+
+	CHECK_EQ(push_request_judge(&pyroscope, 200, -1), PUSH_TAKEN);
+	CHECK_EQ(push_request_judge(&pyroscope, 400, -1), PUSH_REFUSED);
+	CHECK_EQ(push_request_judge(&pyroscope, 429, -1), PUSH_LATER);
+	CHECK_EQ(push_request_judge(&pyroscope, 503, -1), PUSH_LATER);
+	CHECK_EQ(push_request_judge(&pyroscope, 401, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(push_request_judge(&pyroscope, 404, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(push_request_judge(&pyroscope, 302, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(push_request_judge(&parca, 200, 0), PUSH_TAKEN);
+	CHECK_EQ(push_request_judge(&parca, 200, 3), PUSH_REFUSED);
+	CHECK_EQ(push_request_judge(&parca, 200, 8), PUSH_LATER);
+	CHECK_EQ(push_request_judge(&parca, 200, 14), PUSH_LATER);
+	CHECK_EQ(push_request_judge(&parca, 200, 16), PUSH_MISDIRECTED);
+	/* 200 of what is no server of gRPC takes nothing */
+	CHECK_EQ(push_request_judge(&parca, 200, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(push_request_judge(&parca, 503, -1), PUSH_LATER);
+}
+
+UNIT_MAIN()
