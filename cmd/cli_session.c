@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_push.h"
 #include "cli_session.h"
 #include "hi_exit.h"
 #include "hi_interval.h"
@@ -174,6 +175,9 @@ static int check_attach_options(const struct session_options *options)
 			"the record stream (-o -) has no files for --every and --keep, nor "
 			"for the other triggers",
 			NULL);
+	if (streams && options->push.url)
+		return cli_usage_error(session_command,
+				       "the record stream (-o -) has no profiles for --push", NULL);
 	if (streams && (options->json || options->until_sure || options->fail_if_grows))
 		return cli_usage_error(session_command,
 				       "the record stream (-o -) has no answer for --json, "
@@ -193,7 +197,7 @@ static int check_attach_options(const struct session_options *options)
 			       hi_format_time(options->duration_ns, duration, sizeof(duration)));
 }
 
-#define OPTIONS_MAX 40u
+#define OPTIONS_MAX 48u
 
 /* Appends them to the `count` that are there, up to the one without a name, which comes last. */
 static size_t add_options(struct option all[OPTIONS_MAX], size_t count, const struct option *more)
@@ -202,6 +206,16 @@ static size_t add_options(struct option all[OPTIONS_MAX], size_t count, const st
 		all[count++] = *more;
 	all[count] = (struct option){0};
 	return count;
+}
+
+static int parse_any_option(int option, const struct hi_options *given,
+			    const struct cli_more_options *more, struct session_options *options)
+{
+	if (option >= CLI_MORE_OPTIONS)
+		return more->parse(more->context, option, given->value);
+	if (option >= CLI_PUSH_OPTIONS && option < CLI_PUSH_END)
+		return cli_push_parse(session_command, option, given, &options->push);
+	return parse_attach_option(option, given, options);
 }
 
 int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_more_options *more,
@@ -232,7 +246,7 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 		{NULL, 0, NULL, 0},
 	};
 	struct option all[OPTIONS_MAX];
-	const size_t own = add_options(all, 0, long_options);
+	const size_t own = add_options(all, add_options(all, 0, long_options), cli_push_options);
 	if (more)
 		(void)add_options(all, own, more->known);
 	struct hi_options given = {.argc = argc,
@@ -243,9 +257,7 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 				   .next = 1};
 	session_command = argv[0];
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
-		int exit_code = option >= CLI_MORE_OPTIONS
-					? more->parse(more->context, option, given.value)
-					: parse_attach_option(option, &given, options);
+		int exit_code = parse_any_option(option, &given, more, options);
 		if (exit_code != HI_EXIT_OK)
 			return exit_code;
 	}
@@ -283,8 +295,10 @@ struct session_options cli_session_defaults(void)
 
 int cli_session_complete(struct session_options *options)
 {
-	const int exit_code = check_attach_options(options);
+	int exit_code = check_attach_options(options);
 
+	if (exit_code == HI_EXIT_OK)
+		exit_code = cli_push_complete(session_command, &options->push);
 	choose_keep(options);
 	choose_rate(options);
 	return exit_code;
@@ -329,7 +343,7 @@ const struct command cli_attach = {
 	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
 	"[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
 	"[--loader "
-	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [-q] [-v]",
+	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [--push URL] [-q] [-v]",
 	"profile the heap of a live process",
 	"Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	"Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
@@ -386,9 +400,10 @@ const struct command cli_attach = {
 	"that cannot be told\n"
 	"      --detached         return once it is attached, and print the pid of the session, "
 	"which goes on without a terminal;\n"
-	"                         its messages go to PREFIX.PID.NNNN.log\n"
+	"                         its messages go to PREFIX.PID.NNNN.log\n" CLI_PUSH_HELP
 	"  -q, --quiet            no progress\n"
-	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};
+	"  -v, --verbose          say what is done, and what grows whenever that "
+	"changes\n"};
 
 const struct command cli_run_program = {
 	"run", run_run, "[OPTIONS of attach] [--] COMMAND [ARGUMENT...]",

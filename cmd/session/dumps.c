@@ -159,6 +159,8 @@ static void finish(struct dumps *dumps, int err, const struct outputs_dump *dump
 	}
 	if (!err)
 		count(dumps, dump);
+	if (!err && dumps->push)
+		push_hand_over(dumps->push, dump->read_fd, dumps->unix_ns);
 	if (err != -EPIPE) /* the session itself reports that the analyzer has gone */
 		report_result(dumps, err, dump);
 	answer_waiting(dumps, err, dump);
@@ -175,6 +177,7 @@ int dumps_begin(struct dumps *dumps, uint64_t now_ns)
 	dumps->trigger = files ? files : HI_DUMP_SHOWN;
 	err = sink_expect_dump(dumps->sink, dumps->is_shown);
 	dumps->begun_ns = now_ns;
+	dumps->unix_ns = push_now_unix_ns();
 	dumps->is_pending = true;
 	if (files) {
 		dumps->wanted = 0;

@@ -11,6 +11,7 @@
 
 #include "hi_dump.h"
 #include "progress.h"
+#include "push.h"
 #include "sink.h"
 
 #define DUMPS_CLIENTS_MAX 8
@@ -23,6 +24,8 @@ struct dump_clients {
 struct dumps {
 	struct sink *sink;
 	struct progress *progress;
+	struct push *push; /* set by the caller after dumps_open; NULL = nothing is pushed */
+	uint64_t unix_ns;  /* when the figures of the dump that was begun last were taken */
 	uint64_t every_ns; /* 0 = only when asked for */
 	uint64_t due_ns, begun_ns;
 	uint32_t wanted;  /* triggers that have fired and wait for the pending dump */

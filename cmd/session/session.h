@@ -25,7 +25,7 @@
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling
  *
- * Uses the injector and cmd/output/; of the analyzer it uses only hi_analyzer.h.
+ * Uses the injector, cmd/output/ and cmd/push/; of the analyzer it uses only hi_analyzer.h.
  */
 
 /*
@@ -41,6 +41,7 @@
 
 #include "hi_allocator_names.h"
 #include "hi_wire.h"
+#include "push_options.h"
 #include "triggers.h"
 
 struct run_child;
@@ -68,6 +69,7 @@ struct session_options {
 	enum hi_loader loader;
 	enum hi_hook hook;
 	struct hi_prefixes prefixes; /* of allocators, besides those that are known */
+	struct push_options push;    /* each profile also goes to a server */
 	bool json; /* the answer goes to standard output, as JSON; all else to standard error */
 	bool until_sure;    /* the session ends as soon as it is firm that something grows */
 	bool fail_if_grows; /* HI_EXIT_ABOVE if something grows, HI_EXIT_UNSURE if that is not known

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "held_memory.h"
 #include "hi_exit.h"
@@ -50,6 +51,7 @@ static int run_attached(struct session *session)
 		progress_open(&session->progress, session->options->quiet || session->options->run);
 		dumps_open(&session->dumps, &session->sink, &session->progress,
 			   session->options->triggers.every_ns);
+		session->dumps.push = session->options->push.url ? &session->push : NULL;
 		session_triggers_begin(session);
 		session_limit_begin(session);
 		session->progress.interval = session->options->interval;
@@ -68,6 +70,23 @@ static int run_attached(struct session *session)
 	 */
 	control_socket_close(&session->socket);
 	attachment_close(&session->attachment);
+	return exit_code;
+}
+
+/* Before the target is opened, so that the process which pushes inherits no access to it. */
+static int start_push(struct session *session)
+{
+	const struct push_options *options = &session->options->push;
+	char host[256] = "";
+	(void)!gethostname(host, sizeof(host) - 1);
+	const struct push_origin origin = {.service = session->preflight.comm,
+					   .host = host,
+					   .pid = session->preflight.pid,
+					   .prefix = session->options->prefix};
+	const int exit_code = push_start(&session->push, options, &origin);
+	session->sink.outputs.is_pushed = options->url != NULL;
+	if (session->options->verbose)
+		push_describe(&session->push);
 	return exit_code;
 }
 
@@ -106,6 +125,12 @@ int session_attach(const struct session_options *options)
 		return exit_code;
 	}
 	session.sink.outputs.keep = options->keep;
+	exit_code = start_push(&session);
+	if (exit_code != HI_EXIT_OK) {
+		attachment_close(&session.attachment);
+		sink_close(&session.sink);
+		return exit_code;
+	}
 	const int err = session_detached_log(&session.detached, &session.sink.outputs);
 	if (err)
 		fprintf(stderr, "heapinject: cannot create a log: %s\n", strerror(-err));
@@ -115,6 +140,7 @@ int session_attach(const struct session_options *options)
 	} else {
 		exit_code = run_attached(&session);
 	}
+	push_finish(&session.push, session.sink.is_written, options->quiet);
 	sink_close(&session.sink);
 	session_detached_close(&session.detached);
 	return exit_code;

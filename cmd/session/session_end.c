@@ -130,7 +130,10 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 {
 	const struct session_options *options = session->options;
 	FILE *out = session->sink.streams || options->json || options->run ? stderr : stdout;
+	const uint64_t unix_ns = push_now_unix_ns();
 	const int exit_code = sink_finish(&session->sink, out);
+	if (session->sink.is_written && session->options->push.url)
+		push_hand_over(&session->push, outputs_read_final(&session->sink.outputs), unix_ns);
 	print_overhead(session, out);
 	receipt_print(receipt, out);
 	if ((fflush(out) || ferror(out)) && out != stderr)

@@ -103,6 +103,14 @@ static void count_frees(struct session *session, uint64_t now_ns)
 		__atomic_store_n(&counted->sentinels, counted->sentinels / 2, __ATOMIC_RELAXED);
 }
 
+/* Says what is new of the profiles that are pushed. */
+static void look_at_push(struct session *session)
+{
+	char line[PUSH_LINE_MAX];
+	while (push_look(&session->push, line))
+		progress_say(&session->progress, line);
+}
+
 void session_send_stats(struct session *session)
 {
 	const struct proc_status status = read_status(session);
@@ -115,6 +123,7 @@ void session_send_stats(struct session *session)
 	(void)!pump_threads(&session->pump);
 	keep_budget(session, &stats);
 	count_frees(session, stats.time_ns);
+	look_at_push(session);
 	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL,

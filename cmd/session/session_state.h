@@ -18,6 +18,7 @@
 #include "preflight.h"
 #include "progress.h"
 #include "pump.h"
+#include "push.h"
 #include "session.h"
 #include "session_detached.h"
 #include "session_limit_state.h"
@@ -37,6 +38,7 @@ struct session {
 	struct progress progress;
 	struct session_detached detached;
 	struct dumps dumps;
+	struct push push;
 	struct control_socket socket;
 	/* connection of the client that asked for the detach and waits for the answer; -1 = none */
 	int client;
