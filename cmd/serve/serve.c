@@ -62,34 +62,34 @@ static int listen_at(struct serve_site *site)
 	return fd;
 }
 
-static void announce(const struct serve_http *http, bool is_new)
+static void announce(const struct serve_setup *setup, bool is_new)
 {
-	const struct serve_address *address = &http->site.address;
+	const struct serve_address *address = &setup->site.address;
 	const bool is_v6 = address->family == AF_INET6;
 	char text[INET6_ADDRSTRLEN];
 
 	if (!inet_ntop(address->family, &address->ip, text, sizeof(text)))
 		text[0] = '\0';
 	printf("Serving at http://%s%s%s:%u/ until it is stopped\n", is_v6 ? "[" : "", text,
-	       is_v6 ? "]" : "", (unsigned)http->site.port);
+	       is_v6 ? "]" : "", (unsigned)setup->site.port);
 	if (is_new)
 		printf("Token, which is shown once, for \"Authorization: Bearer\" or as the "
 		       "password of any user: %s\n",
-		       http->token.text);
+		       setup->token.text);
 	fflush(stdout);
 }
 
 /* *out_is_new: the token was made here. */
-static int choose_token(const struct serve_options *options, struct serve_http *http,
+static int choose_token(const struct serve_options *options, struct serve_setup *setup,
 			bool *out_is_new)
 {
 	*out_is_new = false;
 	if (options->token)
-		return serve_token_read(options->token, &http->token);
-	if (serve_address_is_loopback(&http->site.address))
+		return serve_token_read(options->token, &setup->token);
+	if (serve_address_is_loopback(&setup->site.address))
 		return 0;
 	*out_is_new = true;
-	return serve_token_make(&http->token);
+	return serve_token_make(&setup->token);
 }
 
 /* A descriptor that is readable once a signal asks for the end, or negative errno. */
@@ -108,19 +108,19 @@ static int await_stop(void)
 
 int serve_run(const struct serve_options *options)
 {
-	static struct serve_http http;
+	static struct serve_setup setup;
 	bool is_new;
 	int listener, stop_fd, err;
 
-	http = (struct serve_http){.options = options, .site.port = options->port};
-	if (serve_address_read(options->host, &http.site.address)) {
+	setup = (struct serve_setup){.options = options, .site.port = options->port};
+	if (serve_address_read(options->host, &setup.site.address)) {
 		fprintf(stderr, "heapinject serve: --host wants an address of this machine, as "
 				"127.0.0.1, ::1 or 0.0.0.0, or localhost\n");
 		return HI_EXIT_USAGE;
 	}
-	if (choose_token(options, &http, &is_new))
+	if (choose_token(options, &setup, &is_new))
 		return HI_EXIT_FAILED;
-	listener = listen_at(&http.site);
+	listener = listen_at(&setup.site);
 	if (listener < 0) {
 		fprintf(stderr, "heapinject: cannot listen at %s, port %u: %s\n", options->host,
 			(unsigned)options->port, strerror(-listener));
@@ -129,8 +129,8 @@ int serve_run(const struct serve_options *options)
 	stop_fd = await_stop();
 	err = stop_fd < 0 ? stop_fd : 0;
 	if (!err) {
-		announce(&http, is_new);
-		err = serve_http_run(&http, listener, stop_fd);
+		announce(&setup, is_new);
+		err = serve_http_run(&setup, listener, stop_fd);
 		close(stop_fd);
 	}
 	if (!err)

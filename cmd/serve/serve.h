@@ -3,7 +3,9 @@
  * Room cmd/serve/: `heapinject serve`, running sessions by HTTP.
  *
  *   serve.h              start here: the address, the token, what ends it
- *   serve_http.h         the only user of libmicrohttpd: connections, and who is let in
+ *   serve_http.h         the loop; serve_http_*.h use libmicrohttpd, and nothing else does:
+ *                        admission: who is let in; request: from headers to answer; reply: what is
+ *                        sent; visitors: connections that have not asked yet
  *   jobs.h               a process for each answer, bounded in time and number
  *   serve_answer.h       what such a process does: asks the session, gives up its rights, renders
  *   route.h, site.h, token.h, call_addresses.h

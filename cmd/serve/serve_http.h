@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve_http.h - the connections: who is let in, what is asked, and the answer. One thread, which
- * never waits; what may take time is done by a job.
+ * serve_http.h - the daemon of libmicrohttpd and its loop. One thread, which never waits; what may
+ * take time is done by a job. The parts are in serve_http_*.h.
  */
 #ifndef HI_SERVE_HTTP_H
 #define HI_SERVE_HTTP_H
 
-#include "serve_options.h"
-#include "site.h"
-#include "token.h"
-
-struct serve_http {
-	const struct serve_options *options;
-	struct serve_site site;
-	struct serve_token token;
-};
+#include "serve_setup.h"
 
 /*
- * Serves at the listening socket, which it takes over, until stop_fd is readable. http: has to
+ * Serves at the listening socket, which it takes over, until stop_fd is readable. setup: has to
  * stay. Returns 0 or negative errno.
  */
-must_check int serve_http_run(const struct serve_http *http, int listener, int stop_fd);
+must_check int serve_http_run(const struct serve_setup *setup, int listener, int stop_fd);
 
 #endif

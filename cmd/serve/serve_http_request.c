@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* serve_http_request.c - see serve_http_request.h. Start at request_take(). */
+#include "serve_http_request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hi_units.h"
+#include "metrics.h"
+#include "serve_http_admission.h"
+#include "serve_http_reply.h"
+#include "serve_http_visitors.h"
+
+#define BODY_MAX ((size_t)4 << 20)
+#define SECONDS_MAX 3600u
+
+/* A request, until it is answered. */
+struct exchange {
+	const struct request_server *server;
+	struct MHD_Connection *connection;
+	struct serve_question question;
+	bool is_post, is_too_large, is_done;
+	char *body;
+	size_t body_size;
+	/* of its job */
+	int answer_fd, complaint_fd, status;
+	bool is_late;
+};
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static const char *type_of(const struct exchange *exchange)
+{
+	switch (exchange->question.route.page) {
+	case SERVE_LIST:
+		return exchange->question.is_text ? REPLY_TEXT : REPLY_HTML;
+	case SERVE_REPORT:
+		return REPLY_HTML;
+	case SERVE_METRICS:
+		return SERVE_METRICS_TYPE;
+	case SERVE_PPROF:
+	case SERVE_ALLOCS:
+		return REPLY_BINARY;
+	default:
+		return REPLY_TEXT;
+	}
+}
+
+/* ---- a request ------------------------------------------------------------------------------- */
+
+static const char *header_of(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static bool wants_text(struct MHD_Connection *connection)
+{
+	const char *agent = header_of(connection, MHD_HTTP_HEADER_USER_AGENT),
+		   *accept = header_of(connection, MHD_HTTP_HEADER_ACCEPT);
+
+	return (agent && strncasecmp(agent, "curl/", 5) == 0) ||
+	       (accept && strncasecmp(accept, "text/plain", 10) == 0);
+}
+
+/* False: it is no number that is possible. */
+static bool read_seconds(struct MHD_Connection *connection, unsigned *out_seconds)
+{
+	const char *text =
+		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
+	const char *end;
+	uint64_t seconds = 0;
+
+	if (text && (hi_parse_digits(text, &seconds, &end) || *end || seconds > SECONDS_MAX))
+		return false;
+	*out_seconds = (unsigned)seconds;
+	return true;
+}
+
+static enum MHD_Result check_method(struct MHD_Connection *connection, const char *method,
+				    const struct exchange *exchange)
+{
+	const bool is_symbol = exchange->question.route.page == SERVE_SYMBOL;
+	const char *length = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH), *end;
+	uint64_t size = 0;
+
+	if (!exchange->question.route.page)
+		return reply_text(connection, MHD_HTTP_NOT_FOUND,
+				  "there is nothing here; / has a list\n");
+	if (!(exchange->is_post && is_symbol) && strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return reply_text_with(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				       "not with this method\n", MHD_HTTP_HEADER_ALLOW,
+				       is_symbol ? "GET, HEAD, POST" : "GET, HEAD");
+	if (length && (hi_parse_digits(length, &size, &end) || *end || size > BODY_MAX ||
+		       (size && !exchange->is_post)))
+		return reply_text(connection, REPLY_TOO_LARGE, "the body is too large\n");
+	return MHD_NO;
+}
+
+/* The headers are there. *out_result: of an answer, if *out_exchange is NULL. */
+static enum MHD_Result begin(const struct request_server *server, struct MHD_Connection *connection,
+			     const char *path, const char *method, struct exchange **out_exchange)
+{
+	enum MHD_Result result = MHD_NO;
+	struct exchange *exchange;
+
+	if (!admission_let_in(server->setup, connection, &result))
+		return result;
+	exchange = calloc(1, sizeof(*exchange));
+	if (!exchange)
+		return MHD_NO;
+	exchange->server = server;
+	exchange->connection = connection;
+	exchange->answer_fd = exchange->complaint_fd = -1;
+	exchange->question = (struct serve_question){.options = server->setup->options,
+						     .route = serve_route_find(path),
+						     .is_text = wants_text(connection)};
+	exchange->is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+	result = check_method(connection, method, exchange);
+	if (!result && !read_seconds(connection, &exchange->question.seconds))
+		result = reply_text(connection, MHD_HTTP_BAD_REQUEST, "seconds= wants a number\n");
+	if (result) {
+		free(exchange);
+		return result;
+	}
+	if (exchange->question.route.page == SERVE_REPORT && exchange->question.is_text)
+		exchange->question.route.page = SERVE_TEXT;
+	*out_exchange = exchange;
+	return MHD_YES;
+}
+
+static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t *size)
+{
+	if (exchange->body_size + *size > BODY_MAX) {
+		/* the rest of it is not awaited for ever */
+		if (exchange->is_too_large)
+			return MHD_NO;
+		exchange->is_too_large = true;
+		exchange->body_size = 0;
+	}
+	if (!exchange->is_too_large) {
+		char *body = realloc(exchange->body, exchange->body_size + *size);
+
+		if (!body)
+			return MHD_NO;
+		exchange->body = body;
+		memcpy(body + exchange->body_size, data, *size);
+	}
+	exchange->body_size += *size;
+	*size = 0;
+	return MHD_YES;
+}
+
+static enum MHD_Result start(struct exchange *exchange)
+{
+	int err = 0;
+
+	if (exchange->is_too_large)
+		return reply_text(exchange->connection, REPLY_TOO_LARGE, "the body is too large\n");
+	if (exchange->question.route.page == SERVE_SYMBOL && !exchange->is_post)
+		return reply_text(exchange->connection, MHD_HTTP_OK, "num_symbols: 1\n");
+	if (exchange->is_post)
+		err = call_addresses_read(exchange->body, exchange->body_size,
+					  &exchange->question.calls);
+	if (err == -EINVAL)
+		return reply_text(exchange->connection, MHD_HTTP_BAD_REQUEST,
+				  "addresses are written as 0x4711+0x4712\n");
+	if (!err)
+		err = serve_jobs_start(exchange->server->jobs, &exchange->question, exchange);
+	if (err)
+		return reply_text_with(exchange->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+				       "too much is asked at a time; again in a second\n",
+				       MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	MHD_suspend_connection(exchange->connection);
+	return MHD_YES;
+}
+
+static enum MHD_Result finish(struct exchange *exchange)
+{
+	static const unsigned statuses[] = {
+		[SERVE_ANSWERED] = MHD_HTTP_OK,
+		[SERVE_FAILED] = MHD_HTTP_BAD_GATEWAY,
+		[SERVE_NO_SESSION] = MHD_HTTP_NOT_FOUND,
+		[SERVE_SEVERAL_SESSIONS] = MHD_HTTP_CONFLICT,
+	};
+	const unsigned outcome =
+		WIFEXITED(exchange->status) ? (unsigned)WEXITSTATUS(exchange->status) : UINT32_MAX;
+
+	if (exchange->is_late)
+		return reply_text(exchange->connection, MHD_HTTP_GATEWAY_TIMEOUT,
+				  "the answer took too long\n");
+	if (outcome >= sizeof(statuses) / sizeof(*statuses))
+		return reply_text(exchange->connection, MHD_HTTP_BAD_GATEWAY,
+				  "the profile could not be read within its bounds\n");
+	if (outcome == SERVE_ANSWERED)
+		return reply_file(exchange->connection, MHD_HTTP_OK, &exchange->answer_fd,
+				  type_of(exchange));
+	return reply_file(exchange->connection, statuses[outcome], &exchange->complaint_fd,
+			  REPLY_TEXT);
+}
+
+/* Decodes a path or an argument, once. One with a NUL stays as it is, and means nothing. */
+size_t request_decode(void *context, struct MHD_Connection *connection, char *text)
+{
+	(void)context;
+	(void)connection;
+	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
+enum MHD_Result request_take(void *context, struct MHD_Connection *connection, const char *path,
+			     const char *method, const char *version, const char *data,
+			     size_t *data_size, void **request)
+{
+	struct exchange *exchange = *request;
+
+	(void)version;
+	if (!exchange) {
+		const enum MHD_Result result = begin(context, connection, path, method, &exchange);
+
+		*request = exchange;
+		return result;
+	}
+	if (*data_size)
+		return take_body(exchange, data, data_size);
+	visitors_have_asked(connection);
+	return exchange->is_done ? finish(exchange) : start(exchange);
+}
+
+void request_completed(void *context, struct MHD_Connection *connection, void **request,
+		       enum MHD_RequestTerminationCode why)
+{
+	struct exchange *exchange = *request;
+
+	(void)context;
+	(void)why;
+	visitors_are_answered(connection);
+	if (!exchange)
+		return;
+	if (exchange->answer_fd >= 0)
+		close(exchange->answer_fd);
+	if (exchange->complaint_fd >= 0)
+		close(exchange->complaint_fd);
+	free(exchange->question.calls.address);
+	free(exchange->body);
+	free(exchange);
+	*request = NULL;
+}
+
+void request_job_ended(const struct serve_job *job, int status)
+{
+	struct exchange *exchange = job->owner;
+
+	exchange->answer_fd = job->answer_fd;
+	exchange->complaint_fd = job->complaint_fd;
+	exchange->status = status;
+	exchange->is_late = job->is_late;
+	exchange->is_done = true;
+	MHD_resume_connection(exchange->connection);
+}
