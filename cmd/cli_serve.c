@@ -8,7 +8,10 @@
 #include "hi_units.h"
 #include "serve.h"
 
-enum { OPTION_HOST = 256, OPTION_TOKEN };
+#define EVERY_DEFAULT_NS UINT64_C(60000000000)
+#define EVERY_MIN_NS UINT64_C(1000000000)
+
+enum { OPTION_HOST = 256, OPTION_TOKEN, OPTION_EVERY };
 
 static int parse_port(const char *text, uint16_t *out_port)
 {
@@ -18,6 +21,14 @@ static int parse_port(const char *text, uint16_t *out_port)
 	if (hi_parse_digits(text, &value, &end) || *end || value > UINT16_MAX)
 		return cli_usage_error("serve", "not a port (0 to 65535)", text);
 	*out_port = (uint16_t)value;
+	return HI_EXIT_OK;
+}
+
+static int parse_every(const char *text, uint64_t *out_ns)
+{
+	if (hi_parse_time(text, out_ns) || *out_ns < EVERY_MIN_NS)
+		return cli_usage_error("serve", "not a time of a second or more, as 30s or 5m",
+				       text);
 	return HI_EXIT_OK;
 }
 
@@ -40,13 +51,14 @@ static int run_serve(int argc, char **argv)
 		{"port", required_argument, NULL, 'p'},
 		{"host", required_argument, NULL, OPTION_HOST},
 		{"token", required_argument, NULL, OPTION_TOKEN},
+		{"every", required_argument, NULL, OPTION_EVERY},
 		{NULL, 0, NULL, 0}};
 	static struct serve_options options;
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "p:", .next = 1};
 	int exit_code = HI_EXIT_OK;
 
-	options = (struct serve_options){.host = "127.0.0.1"};
+	options = (struct serve_options){.host = "127.0.0.1", .every_ns = EVERY_DEFAULT_NS};
 	for (int option; !exit_code && (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
 		if (option == 'p')
 			exit_code = parse_port(given.value, &options.port);
@@ -54,6 +66,8 @@ static int run_serve(int argc, char **argv)
 			options.host = given.value;
 		else if (option == OPTION_TOKEN)
 			options.token = given.value;
+		else if (option == OPTION_EVERY)
+			exit_code = parse_every(given.value, &options.every_ns);
 		else
 			return cli_option_error("serve", option, &given);
 	}
@@ -66,8 +80,7 @@ const struct command cli_serve = {
 	"serve", run_serve, "[PID...] [--port N]", "serve running sessions to browsers and tools",
 	"Serves the sessions that are attached to these processes, or all that you may ask, by "
 	"HTTP until it is stopped: a list at /, pages of reports, and what tools fetch. It "
-	"attaches "
-	"to nothing itself.\n"
+	"attaches to nothing itself.\n"
 	"\n"
 	"  -p, --port N           the port; 0 is any that is free (default), and is printed\n"
 	"      --host ADDRESS     listen at this address of the machine (127.0.0.1); all of them: "
@@ -75,12 +88,17 @@ const struct command cli_serve = {
 	"      --token FILE|-     who asks has to know the first line of FILE, or of standard "
 	"input: as \"Authorization: Bearer TOKEN\", or as the password of any user. Without it, an "
 	"address that others reach gets a token that is new and printed once\n"
+	"      --every TIME       how often a profile of each session is kept, to be compared: 30s, "
+	"5m (1m); the last 32 are\n"
 	"\n"
 	"For the session of PID, below /pid/PID, and without that for the only session, or the "
 	"first PID:\n"
-	"  /text                         the table; /pid/PID/ is the page of reports, and the "
-	"table "
-	"for curl\n"
+	"  /report                       the page of reports, and the table for curl;\n"
+	"      ?view=TIME&base=TIME      of a profile that was kept, and less another one;\n"
+	"      &display_type=TYPE        flame, text, tree, dot, collapsed, leaks, heap, pprof;\n"
+	"      &sample_type=TYPE         inuse_space, inuse_objects, alloc_space, alloc_objects\n"
+	"  /profiles                     the times of the profiles that are kept\n"
+	"  /text                         the table\n"
 	"  /debug/pprof/heap, allocs     for go tool pprof, Parca, Alloy; ?seconds=N: what changes "
 	"meanwhile\n"
 	"  /pprof/heap, growth           for google-pprof and jeprof\n"

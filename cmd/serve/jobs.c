@@ -13,7 +13,7 @@
 #define TIME_MAX_NS (60 * SECOND_NS)
 
 static const size_t most[SERVE_JOB_KINDS] = {
-	[SERVE_JOB_LIGHT] = 8, [SERVE_JOB_RENDER] = 4, [SERVE_JOB_WAIT] = 4};
+	[SERVE_JOB_LIGHT] = 8, [SERVE_JOB_RENDER] = 4, [SERVE_JOB_WAIT] = 4, [SERVE_JOB_LOOK] = 2};
 
 uint64_t serve_now_ns(void)
 {
@@ -30,7 +30,10 @@ static enum serve_job_kind kind_of(const struct serve_question *question)
 	case SERVE_METRICS:
 	case SERVE_COMMAND:
 	case SERVE_COMMAND_NUL:
+	case SERVE_SESSIONS:
 		return SERVE_JOB_LIGHT;
+	case SERVE_LOOK:
+		return SERVE_JOB_LOOK;
 	default:
 		return question->seconds ? SERVE_JOB_WAIT : SERVE_JOB_RENDER;
 	}
@@ -51,47 +54,72 @@ _Noreturn static void run(const struct serve_question *question, const struct se
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setpgid(0, 0);
-	serve_answer(question, job->answer_fd, job->complaint_fd);
+	serve_answer(question, &(const struct serve_outputs){job->answer_fd, job->complaint_fd,
+							     job->profile_fd});
 }
 
-int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *question, void *owner)
+static int open_outputs(struct serve_job *job)
+{
+	job->answer_fd = memfd_create("answer", MFD_CLOEXEC);
+	job->complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
+	if (job->kind == SERVE_JOB_LOOK)
+		job->profile_fd = memfd_create("profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return job->answer_fd < 0 || job->complaint_fd < 0 ||
+			       (job->kind == SERVE_JOB_LOOK && job->profile_fd < 0)
+		       ? -errno
+		       : 0;
+}
+
+void serve_job_close(const struct serve_job *job)
+{
+	const int fds[] = {job->answer_fd, job->complaint_fd, job->profile_fd};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *question,
+		     serve_job_ended *ended, void *owner)
 {
 	struct serve_job *free_place = free_job(jobs);
-	struct serve_job job = {.kind = kind_of(question), .owner = owner};
-	int err = 0;
+	struct serve_job job = {.kind = kind_of(question),
+				.answer_fd = -1,
+				.complaint_fd = -1,
+				.profile_fd = -1,
+				.ended = ended,
+				.owner = owner};
+	int err;
 
 	if (!free_place || jobs->running[job.kind] >= most[job.kind])
 		return -EAGAIN;
 	job.deadline_ns = serve_now_ns() + question->seconds * SECOND_NS + TIME_MAX_NS;
-	job.answer_fd = memfd_create("answer", MFD_CLOEXEC);
-	job.complaint_fd = memfd_create("complaint", MFD_CLOEXEC);
-	job.pid = job.answer_fd < 0 || job.complaint_fd < 0 ? -1 : fork();
-	if (job.pid == 0)
+	err = open_outputs(&job);
+	if (!err)
+		job.pid = fork();
+	if (!err && job.pid == 0)
 		run(question, &job);
-	if (job.pid > 0) {
+	if (!err && job.pid > 0) {
 		(void)setpgid(job.pid, job.pid); /* the child or we, the first of the two */
 		jobs->running[job.kind]++;
 		*free_place = job;
 		return 0;
 	}
-	err = -errno;
-	if (job.answer_fd >= 0)
-		close(job.answer_fd);
-	if (job.complaint_fd >= 0)
-		close(job.complaint_fd);
+	err = err ? err : -errno;
+	serve_job_close(&job);
 	return err;
 }
 
-static void end(struct serve_jobs *jobs, struct serve_job *job, int status, serve_job_ended *ended)
+static void end(struct serve_jobs *jobs, struct serve_job *job, int status)
 {
 	const struct serve_job copy = *job;
 
 	jobs->running[job->kind]--;
 	*job = (struct serve_job){0};
-	ended(&copy, status);
+	copy.ended(&copy, status);
 }
 
-void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns, serve_job_ended *ended)
+void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns)
 {
 	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {
 		struct serve_job *job = &jobs->job[i];
@@ -104,11 +132,11 @@ void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns, serve_job_ende
 			kill(-job->pid, SIGKILL);
 		}
 		if (waitpid(job->pid, &status, WNOHANG) == job->pid)
-			end(jobs, job, status, ended);
+			end(jobs, job, status);
 	}
 }
 
-void serve_jobs_stop(struct serve_jobs *jobs, serve_job_ended *ended)
+void serve_jobs_stop(struct serve_jobs *jobs)
 {
 	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {
 		struct serve_job *job = &jobs->job[i];
@@ -119,6 +147,6 @@ void serve_jobs_stop(struct serve_jobs *jobs, serve_job_ended *ended)
 		kill(-job->pid, SIGKILL);
 		while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
 			;
-		end(jobs, job, status, ended);
+		end(jobs, job, status);
 	}
 }

@@ -5,21 +5,28 @@
 
 #include "serve_answer.h"
 
-#define SERVE_JOBS_MAX 16u
+#define SERVE_JOBS_MAX 20u
 
 enum serve_job_kind {
 	SERVE_JOB_LIGHT,  /* reads no profile */
 	SERVE_JOB_RENDER, /* reads one */
 	SERVE_JOB_WAIT,   /* reads two, some seconds apart */
+	SERVE_JOB_LOOK,   /* gets one that is kept */
 	SERVE_JOB_KINDS,
 };
+
+struct serve_job;
+/* Takes the descriptors over (serve_job_close). The status is that of waitpid(). */
+typedef void serve_job_ended(const struct serve_job *job, int status);
 
 struct serve_job {
 	pid_t pid; /* 0 = none; also its process group */
 	enum serve_job_kind kind;
 	int answer_fd, complaint_fd;
+	int profile_fd; /* what a look has got; else -1 */
 	uint64_t deadline_ns;
 	bool is_late;
+	serve_job_ended *ended;
 	void *owner;
 };
 struct serve_jobs {
@@ -27,16 +34,15 @@ struct serve_jobs {
 	size_t running[SERVE_JOB_KINDS];
 };
 
-/* Takes both descriptors over. The status is that of waitpid(). */
-typedef void serve_job_ended(const struct serve_job *job, int status);
-
 /* -EAGAIN: as many as there may be are running; or another negative errno. */
 must_check int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *question,
-				void *owner);
+				serve_job_ended *ended, void *owner);
 /* Hands over those that have ended, and kills those that are late. */
-void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns, serve_job_ended *ended);
+void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns);
 /* Kills all and hands them over. */
-void serve_jobs_stop(struct serve_jobs *jobs, serve_job_ended *ended);
+void serve_jobs_stop(struct serve_jobs *jobs);
+/* Closes the descriptors. */
+void serve_job_close(const struct serve_job *job);
 uint64_t serve_now_ns(void);
 
 #endif

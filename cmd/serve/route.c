@@ -16,6 +16,8 @@ struct path {
 
 /* below /pid/PID, and bare, then of the only session or the first that was named */
 static const struct path of_session[] = {
+	{"/report", SERVE_REPORT},
+	{"/profiles", SERVE_PROFILES},
 	{"/text", SERVE_TEXT},
 	{"/pprof/heap", SERVE_HEAP},
 	/* a session begins with nothing: what is in use has grown since */

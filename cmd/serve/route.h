@@ -7,17 +7,25 @@
 #include <sys/types.h>
 
 enum serve_page {
-	SERVE_NOTHING,     /* no such path */
-	SERVE_LIST,        /* the sessions */
-	SERVE_METRICS,     /* for Prometheus */
-	SERVE_REPORT,      /* the page of reports */
-	SERVE_TEXT,        /* the table */
+	SERVE_NOTHING,  /* no such path */
+	SERVE_LIST,     /* the sessions */
+	SERVE_METRICS,  /* for Prometheus */
+	SERVE_REPORT,   /* the page of reports */
+	SERVE_PROFILES, /* those that are kept */
+	SERVE_TEXT,     /* the table, and other views that are text */
+	SERVE_TREE,
+	SERVE_DOT,
+	SERVE_COLLAPSED,
+	SERVE_LEAKS,
 	SERVE_HEAP,        /* .heap, as it is */
 	SERVE_PPROF,       /* .pb.gz, of what is in use */
 	SERVE_ALLOCS,      /* the same, of what was allocated */
 	SERVE_SYMBOL,      /* names for addresses */
 	SERVE_COMMAND,     /* the command line: arguments end with a newline, */
 	SERVE_COMMAND_NUL, /* or with NUL */
+	/* of no path, but asked by serve itself (follow.h) */
+	SERVE_SESSIONS, /* the pids of the sessions */
+	SERVE_LOOK,     /* a profile to keep */
 };
 
 struct serve_route {

@@ -8,8 +8,10 @@
  *                        sent; visitors: connections that have not asked yet
  *   jobs.h               a process for each answer, bounded in time and number
  *   serve_answer.h       what such a process does: asks the session, gives up its rights, renders
- *   route.h, site.h, token.h, call_addresses.h
- *                        the parts of a request: path, Host and Origin, secret, addresses to name
+ *   follow.h             the sessions that are served, and kept_profiles.h: those of each
+ *   route.h, query.h, site.h, token.h, call_addresses.h
+ *                        the parts of a request: path, what is behind the question mark, Host and
+ *                        Origin, secret, addresses to name
  *   listing.h, metrics.h the sessions for people and for Prometheus
  *   page_policy.h        the Content-Security-Policy of the page of reports
  *   no_tls.c             in place of GnuTLS

@@ -12,6 +12,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_exit.h"
+#include "kept_profiles.h"
 #include "listing.h"
 #include "metrics.h"
 #include "sandbox.h"
@@ -114,31 +115,41 @@ static enum serve_outcome outcome_of(int exit_code)
 	return exit_code == HI_EXIT_OK ? SERVE_ANSWERED : SERVE_FAILED;
 }
 
-/* `heapinject report` of the profile on standard input, less that of base_fd if there is one. */
-static enum serve_outcome report(const char *view, const char *type, int base_fd)
+/*
+ * `heapinject report` of the profile on standard input, less that of base_fd if there is one. A
+ * difference for people has percentages of the base, as diff; a file of one has what is left.
+ */
+static enum serve_outcome report(const struct serve_question *question, const char *view,
+				 const char *type, int base_fd)
 {
 	char command[] = "report", standard_input[] = "-", as_is[] = "--as-is";
 	char view_option[16], type_option[24], base_option[40];
 	char *argv[8] = {command, standard_input, view_option, type_option};
+	const bool is_file = question->route.page == SERVE_HEAP ||
+			     question->route.page == SERVE_PPROF ||
+			     question->route.page == SERVE_ALLOCS;
 	int argc = 4;
 
 	snprintf(view_option, sizeof(view_option), "--%s", view);
-	snprintf(type_option, sizeof(type_option), "--%s", type);
+	snprintf(type_option, sizeof(type_option), "%s",
+		 question->sample_type ? question->sample_type : type);
 	if (base_fd >= 0) {
-		snprintf(base_option, sizeof(base_option), "--base=/dev/fd/%d", base_fd);
+		snprintf(base_option, sizeof(base_option), "--%s=/dev/fd/%d",
+			 is_file ? "base" : "diff-base", base_fd);
 		argv[argc++] = base_option;
 		argv[argc++] = as_is;
 	}
 	return outcome_of(hi_analyzer_report(argc, argv));
 }
 
-static enum serve_outcome copy(void)
+/* Copies standard input. */
+static enum serve_outcome copy_to(int out_fd)
 {
 	char bytes[1 << 16];
 	ssize_t got;
 
 	while ((got = read(STDIN_FILENO, bytes, sizeof(bytes))) > 0)
-		if (fwrite(bytes, 1, (size_t)got, stdout) != (size_t)got)
+		if (write(out_fd, bytes, (size_t)got) != got)
 			return SERVE_FAILED;
 	return got ? SERVE_FAILED : SERVE_ANSWERED;
 }
@@ -152,15 +163,24 @@ static enum serve_outcome render(const struct serve_question *question, int base
 	}
 	switch (question->route.page) {
 	case SERVE_HEAP:
-		return base_fd < 0 ? copy() : report("heap", "inuse-space", base_fd);
+		return base_fd < 0 ? copy_to(STDOUT_FILENO)
+				   : report(question, "heap", "--inuse-space", base_fd);
 	case SERVE_PPROF:
-		return report("pprof", "inuse-space", base_fd);
+		return report(question, "pprof", "--inuse-space", base_fd);
 	case SERVE_ALLOCS:
-		return report("pprof", "alloc-space", base_fd);
+		return report(question, "pprof", "--alloc-space", base_fd);
 	case SERVE_REPORT:
-		return report("html", "inuse-space", base_fd);
+		return report(question, "html", "--inuse-space", base_fd);
 	case SERVE_TEXT:
-		return report("text", "inuse-space", base_fd);
+		return report(question, "text", "--inuse-space", base_fd);
+	case SERVE_TREE:
+		return report(question, "tree", "--inuse-space", base_fd);
+	case SERVE_DOT:
+		return report(question, "dot", "--inuse-space", base_fd);
+	case SERVE_COLLAPSED:
+		return report(question, "collapsed", "--inuse-space", base_fd);
+	case SERVE_LEAKS:
+		return report(question, "leaks", "--inuse-space", base_fd);
 	case SERVE_SYMBOL:
 		return outcome_of(hi_analyzer_names(STDIN_FILENO, question->calls.address,
 						    question->calls.count, stdout));
@@ -169,18 +189,36 @@ static enum serve_outcome render(const struct serve_question *question, int base
 	}
 }
 
+/*
+ * A kept profile by a descriptor of its own, with a position of its own, that cannot write. -1 =
+ * there is none.
+ */
+static int open_kept(int kept_fd)
+{
+	char path[40];
+
+	if (kept_fd < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", kept_fd);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	close(kept_fd);
+	return fd;
+}
+
 static enum serve_outcome answer_profile(const struct serve_question *question, pid_t pid)
 {
 	const struct timespec pause = {.tv_sec = (time_t)question->seconds};
-	int base_fd = -1, fd;
+	int base_fd = open_kept(question->base_fd), fd = open_kept(question->view_fd);
 	enum serve_outcome outcome = SERVE_ANSWERED;
 
+	if ((base_fd < 0) != (question->base_fd < 0) || (fd < 0) != (question->view_fd < 0))
+		return SERVE_FAILED;
 	if (question->seconds) {
 		outcome = get_profile(pid, &base_fd);
 		if (!outcome)
 			nanosleep(&pause, NULL);
 	}
-	if (!outcome)
+	if (!outcome && fd < 0)
 		outcome = get_profile(pid, &fd);
 	if (outcome)
 		return outcome;
@@ -213,11 +251,57 @@ static enum serve_outcome answer_command(pid_t pid, bool with_nul)
 	return got < 0 ? SERVE_FAILED : SERVE_ANSWERED;
 }
 
-static enum serve_outcome answer(const struct serve_question *question)
+static void write_pid(void *context, const struct status_fields *fields)
 {
-	enum serve_outcome outcome;
-	pid_t pid;
+	(void)context;
+	printf("%d\n", (int)fields->pid);
+}
 
+/* Gets the profile that is to be kept, without reading it. */
+static enum serve_outcome look(pid_t pid, int profile_fd)
+{
+	static struct preflight preflight;
+	static struct status_fields fields;
+	struct serve_look_head head = {0};
+	enum serve_outcome outcome;
+	int fd;
+
+	if (session_list_read(pid, &fields, &preflight) != HI_EXIT_OK)
+		return SERVE_NO_SESSION;
+	head.injector = fields.injector;
+	head.elapsed_ns = fields.elapsed_ns;
+	fwrite(&head, sizeof(head), 1, stdout);
+	outcome = get_profile(pid, &fd);
+	if (outcome)
+		return outcome;
+	limit(RLIMIT_FSIZE, KEPT_PROFILE_BYTES_MAX + 1);
+	return dup2(fd, STDIN_FILENO) < 0 ? SERVE_FAILED : copy_to(profile_fd);
+}
+
+static enum serve_outcome answer_session(const struct serve_question *question,
+					 const struct serve_outputs *outputs)
+{
+	pid_t pid = question->route.pid;
+	/* who keeps a profile of a session has found it served */
+	enum serve_outcome outcome =
+		question->view_fd < 0 ? find_session(question, &pid) : SERVE_ANSWERED;
+
+	if (outcome)
+		return outcome;
+	switch (question->route.page) {
+	case SERVE_COMMAND:
+	case SERVE_COMMAND_NUL:
+		return answer_command(pid, question->route.page == SERVE_COMMAND_NUL);
+	case SERVE_LOOK:
+		return look(pid, outputs->profile_fd);
+	default:
+		return answer_profile(question, pid);
+	}
+}
+
+static enum serve_outcome answer(const struct serve_question *question,
+				 const struct serve_outputs *outputs)
+{
 	switch (question->route.page) {
 	case SERVE_LIST:
 		serve_listing_write(question->options, question->is_text, stdout);
@@ -225,28 +309,26 @@ static enum serve_outcome answer(const struct serve_question *question)
 	case SERVE_METRICS:
 		return serve_metrics_write(question->options, stdout) ? SERVE_FAILED
 								      : SERVE_ANSWERED;
+	case SERVE_SESSIONS:
+		session_list(write_pid, NULL);
+		return SERVE_ANSWERED;
 	default:
-		outcome = find_session(question, &pid);
-	}
-	if (outcome)
-		return outcome;
-	switch (question->route.page) {
-	case SERVE_COMMAND:
-	case SERVE_COMMAND_NUL:
-		return answer_command(pid, question->route.page == SERVE_COMMAND_NUL);
-	default:
-		return answer_profile(question, pid);
+		return answer_session(question, outputs);
 	}
 }
 
-_Noreturn void serve_answer(const struct serve_question *question, int answer_fd, int complaint_fd)
+_Noreturn void serve_answer(const struct serve_question *asked, const struct serve_outputs *given)
 {
-	int *const kept[] = {&answer_fd, &complaint_fd};
+	struct serve_question question = *asked;
+	struct serve_outputs outputs = *given;
+	int *const kept[] = {&outputs.answer_fd, &outputs.complaint_fd, &outputs.profile_fd,
+			     &question.view_fd, &question.base_fd};
 	enum serve_outcome outcome = SERVE_FAILED;
 
 	if (!sandbox_keep(kept, sizeof(kept) / sizeof(*kept)) &&
-	    dup2(answer_fd, STDOUT_FILENO) >= 0 && dup2(complaint_fd, STDERR_FILENO) >= 0)
-		outcome = answer(question);
+	    dup2(outputs.answer_fd, STDOUT_FILENO) >= 0 &&
+	    dup2(outputs.complaint_fd, STDERR_FILENO) >= 0)
+		outcome = answer(&question, &outputs);
 	if (fflush(stdout) || ferror(stdout))
 		outcome = SERVE_FAILED;
 	_exit((int)outcome);

@@ -13,8 +13,10 @@
 struct serve_question {
 	const struct serve_options *options;
 	struct serve_route route;
-	unsigned seconds; /* 0 = the profile as it is; else what changes within so long */
-	bool is_text;     /* the list is wanted as text */
+	unsigned seconds;        /* 0 = the profile as it is; else what changes within so long */
+	const char *sample_type; /* the option of report; NULL = what the page has */
+	bool is_text;            /* the list is wanted as text */
+	int view_fd, base_fd;    /* kept profiles; -1 = that of the session, or none */
 	struct call_addresses calls;
 };
 
@@ -26,10 +28,20 @@ enum serve_outcome {
 	SERVE_SEVERAL_SESSIONS, /* and none is named */
 };
 
-/*
- * Writes the answer to answer_fd, or what is wrong to complaint_fd. All other descriptors are
- * closed.
- */
-_Noreturn void serve_answer(const struct serve_question *question, int answer_fd, int complaint_fd);
+struct serve_outputs {
+	int answer_fd;
+	int complaint_fd; /* what is wrong */
+	int profile_fd;   /* of a look: the profile as it is; else -1 */
+};
+
+/* What the answer to SERVE_LOOK begins with. */
+struct serve_look_head {
+	/* which session it is: the process that runs it, and how long it has */
+	uint64_t injector, elapsed_ns;
+};
+
+/* Closes all other descriptors. */
+_Noreturn void serve_answer(const struct serve_question *question,
+			    const struct serve_outputs *outputs);
 
 #endif

@@ -22,6 +22,7 @@
 static struct {
 	struct MHD_Daemon *daemon;
 	struct serve_jobs jobs;
+	struct follow follow;
 	struct request_server requests;
 } server;
 
@@ -48,7 +49,8 @@ static int loop(int children_fd, int stop_fd)
 			return -errno;
 		while (read(children_fd, &child, sizeof(child)) > 0)
 			;
-		serve_jobs_collect(&server.jobs, serve_now_ns(), request_job_ended);
+		serve_jobs_collect(&server.jobs, serve_now_ns());
+		follow_tick(&server.follow, serve_now_ns());
 		visitors_part_with_the_slow(serve_now_ns());
 		if (MHD_run(server.daemon) != MHD_YES)
 			return -EIO;
@@ -63,7 +65,8 @@ int serve_http_run(const struct serve_setup *setup, int listener, int stop_fd)
 
 	if (err)
 		return err;
-	server.requests = (struct request_server){setup, &server.jobs};
+	server.requests = (struct request_server){setup, &server.jobs, &server.follow};
+	follow_open(&server.follow, setup->options, &server.jobs);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
@@ -80,7 +83,8 @@ int serve_http_run(const struct serve_setup *setup, int listener, int stop_fd)
 		visitors_note, NULL, MHD_OPTION_UNESCAPE_CALLBACK, request_decode, NULL,
 		MHD_OPTION_END);
 	err = server.daemon ? loop(children_fd, stop_fd) : -EIO;
-	serve_jobs_stop(&server.jobs, request_job_ended);
+	serve_jobs_stop(&server.jobs);
+	follow_close(&server.follow);
 	if (server.daemon)
 		MHD_stop_daemon(server.daemon);
 	close(children_fd);

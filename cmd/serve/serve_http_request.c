@@ -11,12 +11,12 @@
 
 #include "hi_units.h"
 #include "metrics.h"
+#include "query.h"
 #include "serve_http_admission.h"
 #include "serve_http_reply.h"
 #include "serve_http_visitors.h"
 
 #define BODY_MAX ((size_t)4 << 20)
-#define SECONDS_MAX 3600u
 
 /* A request, until it is answered. */
 struct exchange {
@@ -24,6 +24,7 @@ struct exchange {
 	struct MHD_Connection *connection;
 	struct serve_question question;
 	bool is_post, is_too_large, is_done;
+	uint64_t view, base; /* times of kept profiles; 0 = none */
 	char *body;
 	size_t body_size;
 	/* of its job */
@@ -50,7 +51,8 @@ static const char *type_of(const struct exchange *exchange)
 	}
 }
 
-/* ---- a request ------------------------------------------------------------------------------- */
+/* ---- what is asked
+ * ------------------------------------------------------------------------------- */
 
 static const char *header_of(struct MHD_Connection *connection, const char *name)
 {
@@ -66,19 +68,92 @@ static bool wants_text(struct MHD_Connection *connection)
 	       (accept && strncasecmp(accept, "text/plain", 10) == 0);
 }
 
-/* False: it is no number that is possible. */
-static bool read_seconds(struct MHD_Connection *connection, unsigned *out_seconds)
-{
-	const char *text =
-		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
-	const char *end;
-	uint64_t seconds = 0;
+struct reading {
+	struct query query;
+	const char *complaint;
+};
 
-	if (text && (hi_parse_digits(text, &seconds, &end) || *end || seconds > SECONDS_MAX))
-		return false;
-	*out_seconds = (unsigned)seconds;
-	return true;
+static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name,
+				     const char *value)
+{
+	struct reading *reading = context;
+
+	(void)kind;
+	if (!reading->complaint)
+		reading->complaint = query_take(&reading->query, name, value);
+	return MHD_YES;
 }
+
+/* NULL, or what is wrong with what stands behind the question mark. */
+static const char *read_query(struct exchange *exchange)
+{
+	struct serve_question *question = &exchange->question;
+	struct reading reading = {.query.is_text = wants_text(exchange->connection)};
+
+	MHD_get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND, take_argument,
+				  &reading);
+	if (reading.complaint)
+		return reading.complaint;
+	if (reading.query.seconds && (reading.query.view || reading.query.base))
+		return "seconds= is of the profile as it is, without view= and base=\n";
+	question->seconds = reading.query.seconds;
+	question->sample_type = reading.query.sample_type;
+	question->is_text = reading.query.is_text;
+	exchange->view = reading.query.view;
+	exchange->base = reading.query.base;
+	if (question->route.page == SERVE_REPORT)
+		question->route.page = reading.query.display ? reading.query.display
+				       : question->is_text   ? SERVE_TEXT
+							     : SERVE_REPORT;
+	return NULL;
+}
+
+/* ---- kept profiles --------------------------------------------------------------------------- */
+
+/* -1: it is not kept. */
+static int kept_fd(const struct followed *session, uint64_t time)
+{
+	const struct kept_profile *profile =
+		session ? kept_profiles_find(&session->kept, time) : NULL;
+
+	return profile ? profile->fd : -1;
+}
+
+/* False: one that is named is not kept. */
+static bool find_kept(struct exchange *exchange)
+{
+	struct serve_question *question = &exchange->question;
+	const struct followed *session = follow_find(exchange->server->follow, question->route.pid);
+
+	if (exchange->view)
+		question->view_fd = kept_fd(session, exchange->view);
+	if (exchange->base)
+		question->base_fd = kept_fd(session, exchange->base);
+	return !(exchange->view && question->view_fd < 0) &&
+	       !(exchange->base && question->base_fd < 0);
+}
+
+static enum MHD_Result say_profiles(struct exchange *exchange)
+{
+	const struct followed *session =
+		follow_find(exchange->server->follow, exchange->question.route.pid);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	enum MHD_Result result = MHD_NO;
+
+	if (out) {
+		follow_write_profiles(session, out);
+		if (!fclose(out))
+			result = session ? reply_text(exchange->connection, MHD_HTTP_OK, text)
+					 : reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
+						      "no such session is served\n");
+	}
+	free(text);
+	return result;
+}
+
+/* ---- from headers to answer ------------------------------------------------------------------ */
 
 static enum MHD_Result check_method(struct MHD_Connection *connection, const char *method,
 				    const struct exchange *exchange)
@@ -118,17 +193,20 @@ static enum MHD_Result begin(const struct request_server *server, struct MHD_Con
 	exchange->answer_fd = exchange->complaint_fd = -1;
 	exchange->question = (struct serve_question){.options = server->setup->options,
 						     .route = serve_route_find(path),
-						     .is_text = wants_text(connection)};
+						     .view_fd = -1,
+						     .base_fd = -1};
 	exchange->is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
 	result = check_method(connection, method, exchange);
-	if (!result && !read_seconds(connection, &exchange->question.seconds))
-		result = reply_text(connection, MHD_HTTP_BAD_REQUEST, "seconds= wants a number\n");
+	if (!result) {
+		const char *complaint = read_query(exchange);
+
+		result = complaint ? reply_text(connection, MHD_HTTP_BAD_REQUEST, complaint)
+				   : MHD_NO;
+	}
 	if (result) {
 		free(exchange);
 		return result;
 	}
-	if (exchange->question.route.page == SERVE_REPORT && exchange->question.is_text)
-		exchange->question.route.page = SERVE_TEXT;
 	*out_exchange = exchange;
 	return MHD_YES;
 }
@@ -155,6 +233,18 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
 	return MHD_YES;
 }
 
+static void on_job_ended(const struct serve_job *job, int status)
+{
+	struct exchange *exchange = job->owner;
+
+	exchange->answer_fd = job->answer_fd;
+	exchange->complaint_fd = job->complaint_fd;
+	exchange->status = status;
+	exchange->is_late = job->is_late;
+	exchange->is_done = true;
+	MHD_resume_connection(exchange->connection);
+}
+
 static enum MHD_Result start(struct exchange *exchange)
 {
 	int err = 0;
@@ -163,6 +253,11 @@ static enum MHD_Result start(struct exchange *exchange)
 		return reply_text(exchange->connection, REPLY_TOO_LARGE, "the body is too large\n");
 	if (exchange->question.route.page == SERVE_SYMBOL && !exchange->is_post)
 		return reply_text(exchange->connection, MHD_HTTP_OK, "num_symbols: 1\n");
+	if (exchange->question.route.page == SERVE_PROFILES)
+		return say_profiles(exchange);
+	if (!find_kept(exchange))
+		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
+				  "this profile is not kept, or no longer: see /profiles\n");
 	if (exchange->is_post)
 		err = call_addresses_read(exchange->body, exchange->body_size,
 					  &exchange->question.calls);
@@ -170,7 +265,8 @@ static enum MHD_Result start(struct exchange *exchange)
 		return reply_text(exchange->connection, MHD_HTTP_BAD_REQUEST,
 				  "addresses are written as 0x4711+0x4712\n");
 	if (!err)
-		err = serve_jobs_start(exchange->server->jobs, &exchange->question, exchange);
+		err = serve_jobs_start(exchange->server->jobs, &exchange->question, on_job_ended,
+				       exchange);
 	if (err)
 		return reply_text_with(exchange->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 				       "too much is asked at a time; again in a second\n",
@@ -248,16 +344,4 @@ void request_completed(void *context, struct MHD_Connection *connection, void **
 	free(exchange->body);
 	free(exchange);
 	*request = NULL;
-}
-
-void request_job_ended(const struct serve_job *job, int status)
-{
-	struct exchange *exchange = job->owner;
-
-	exchange->answer_fd = job->answer_fd;
-	exchange->complaint_fd = job->complaint_fd;
-	exchange->status = status;
-	exchange->is_late = job->is_late;
-	exchange->is_done = true;
-	MHD_resume_connection(exchange->connection);
 }

@@ -5,12 +5,13 @@
 
 #include <microhttpd.h>
 
-#include "jobs.h"
+#include "follow.h"
 #include "serve_setup.h"
 
 struct request_server {
 	const struct serve_setup *setup;
 	struct serve_jobs *jobs;
+	struct follow *follow;
 };
 
 /* For MHD_start_daemon(); context: a struct request_server. */
@@ -22,7 +23,4 @@ void request_completed(void *context, struct MHD_Connection *connection, void **
 		       enum MHD_RequestTerminationCode why);
 /* For MHD_OPTION_UNESCAPE_CALLBACK. */
 size_t request_decode(void *context, struct MHD_Connection *connection, char *text);
-/* The job of a request has ended: its answer can be sent. */
-void request_job_ended(const struct serve_job *job, int status);
-
 #endif

@@ -15,6 +15,7 @@ struct serve_options {
 	size_t pid_count;
 	const char *host;  /* an address of this machine, or localhost */
 	uint16_t port;     /* 0 = any that is free */
+	uint64_t every_ns; /* between two profiles that are kept */
 	const char *token; /* the file that has it, - = standard input, NULL = none is given */
 };
 

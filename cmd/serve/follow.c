@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* follow.c - see follow.h. Start at follow_tick(). */
+#include "follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hi_units.h"
+
+#define FIND_NS UINT64_C(5000000000)
+#define AGAIN_NS UINT64_C(1000000000) /* after a look that could not begin */
+
+/* ---- which sessions -------------------------------------------------------------------------- */
+
+static struct followed *add(struct follow *follow, pid_t pid)
+{
+	for (size_t i = 0; i < FOLLOW_MAX; i++) {
+		struct followed *session = &follow->session[i];
+
+		if (session->pid)
+			continue;
+		*session = (struct followed){.all = follow, .pid = pid};
+		return session;
+	}
+	return NULL;
+}
+
+static struct followed *find(struct follow *follow, pid_t pid)
+{
+	for (size_t i = 0; i < FOLLOW_MAX; i++)
+		if (follow->session[i].pid == pid)
+			return &follow->session[i];
+	return NULL;
+}
+
+static struct followed *find_only(struct follow *follow)
+{
+	struct followed *only = NULL;
+
+	for (size_t i = 0; i < FOLLOW_MAX; i++) {
+		struct followed *session = &follow->session[i];
+
+		if (!session->pid || session->is_missing)
+			continue;
+		if (only)
+			return NULL;
+		only = session;
+	}
+	return only;
+}
+
+struct followed *follow_find(struct follow *follow, pid_t pid)
+{
+	if (pid)
+		return find(follow, pid);
+	return follow->options->pid_count ? find(follow, follow->options->pid[0])
+					  : find_only(follow);
+}
+
+/* One that has ended makes room, once it is the only kind left to do so. */
+static void make_room(struct follow *follow)
+{
+	struct followed *oldest = NULL;
+
+	for (size_t i = 0; i < FOLLOW_MAX; i++) {
+		struct followed *session = &follow->session[i];
+
+		if (!session->pid)
+			return;
+		if (session->is_missing && !session->is_looked_at &&
+		    (!oldest || session->next_ns < oldest->next_ns))
+			oldest = session;
+	}
+	if (oldest) {
+		kept_profiles_drop_all(&oldest->kept);
+		oldest->pid = 0;
+	}
+}
+
+/* The job has written the pids of the sessions, each on a line. */
+static void read_pids(struct follow *follow, int fd)
+{
+	char text[FOLLOW_MAX * 12 + 1];
+	const ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
+	uint64_t pid;
+	const char *end;
+
+	text[size > 0 ? size : 0] = '\0';
+	for (const char *at = text; !hi_parse_digits(at, &pid, &end) && *end == '\n';
+	     at = end + 1) {
+		struct followed *known;
+
+		if (!pid || pid > INT32_MAX)
+			continue;
+		known = find(follow, (pid_t)pid);
+		if (!known) {
+			make_room(follow);
+			known = add(follow, (pid_t)pid);
+		}
+		/* a session that has come back is looked at now */
+		if (known && known->is_missing) {
+			known->is_missing = false;
+			known->next_ns = 0;
+		}
+	}
+}
+
+static void on_found(const struct serve_job *job, int status)
+{
+	struct follow *follow = job->owner;
+
+	follow->is_finding = false;
+	follow->find_ns = serve_now_ns() + FIND_NS;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SERVE_ANSWERED)
+		read_pids(follow, job->answer_fd);
+	serve_job_close(job);
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
+static void forget_oldest(struct follow *follow)
+{
+	struct kept_profiles *oldest = NULL;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < FOLLOW_MAX; i++) {
+		struct kept_profiles *kept = &follow->session[i].kept;
+
+		bytes += kept->bytes;
+		if (kept->count && (!oldest || kept->profile[0].time < oldest->profile[0].time))
+			oldest = kept;
+	}
+	if (bytes > FOLLOW_BYTES_MAX && oldest)
+		kept_profiles_drop_oldest(oldest);
+}
+
+/* The profile in memory becomes one that nobody can change. */
+static void keep(struct followed *session, int profile_fd)
+{
+	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+	struct stat file;
+	const int fd = fcntl(profile_fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &file) || !file.st_size || (uint64_t)file.st_size > KEPT_PROFILE_BYTES_MAX ||
+	    fcntl(fd, F_ADD_SEALS, seals)) {
+		close(fd);
+		return;
+	}
+	kept_profiles_add(&session->kept, (uint64_t)time(NULL), fd, (uint64_t)file.st_size);
+	forget_oldest(session->all);
+}
+
+static void take_look(struct followed *session, const struct serve_job *job)
+{
+	struct serve_look_head head;
+
+	if (pread(job->answer_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		return;
+	if (session->last.injector != head.injector || session->last.elapsed_ns > head.elapsed_ns)
+		kept_profiles_drop_all(&session->kept);
+	session->last = head;
+	session->is_missing = false;
+	keep(session, job->profile_fd);
+}
+
+static void on_looked(const struct serve_job *job, int status)
+{
+	struct followed *session = job->owner;
+	const int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : SERVE_FAILED;
+
+	session->is_looked_at = false;
+	if (outcome == SERVE_ANSWERED)
+		take_look(session, job);
+	else if (outcome == SERVE_NO_SESSION)
+		session->is_missing = true;
+	session->next_ns = serve_now_ns() + session->all->options->every_ns;
+	/* one that is named may come at any time */
+	if (session->is_missing && session->all->options->pid_count)
+		session->next_ns = serve_now_ns() + FIND_NS;
+	serve_job_close(job);
+}
+
+static void look(struct followed *session, uint64_t now_ns)
+{
+	const struct serve_question question = {.options = session->all->options,
+						.route = {SERVE_LOOK, session->pid},
+						.view_fd = -1,
+						.base_fd = -1};
+
+	session->is_looked_at =
+		serve_jobs_start(session->all->jobs, &question, on_looked, session) == 0;
+	if (!session->is_looked_at)
+		session->next_ns = now_ns + AGAIN_NS;
+}
+
+static bool is_due(const struct followed *session, uint64_t now_ns)
+{
+	if (!session->pid || session->is_looked_at || now_ns < session->next_ns)
+		return false;
+	/* whether it has come back is seen with the others, if none are named */
+	return !session->is_missing || session->all->options->pid_count;
+}
+
+void follow_tick(struct follow *follow, uint64_t now_ns)
+{
+	const struct serve_question sessions = {.options = follow->options,
+						.route = {SERVE_SESSIONS, 0},
+						.view_fd = -1,
+						.base_fd = -1};
+
+	if (!follow->options->pid_count && !follow->is_finding && now_ns >= follow->find_ns) {
+		follow->is_finding =
+			serve_jobs_start(follow->jobs, &sessions, on_found, follow) == 0;
+		follow->find_ns = now_ns + FIND_NS;
+	}
+	for (size_t i = 0; i < FOLLOW_MAX; i++)
+		if (is_due(&follow->session[i], now_ns))
+			look(&follow->session[i], now_ns);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+void follow_open(struct follow *follow, const struct serve_options *options,
+		 struct serve_jobs *jobs)
+{
+	*follow = (struct follow){.options = options, .jobs = jobs};
+	for (size_t i = 0; i < options->pid_count; i++)
+		if (!find(follow, options->pid[i]))
+			(void)add(follow, options->pid[i]);
+}
+
+void follow_write_profiles(const struct followed *session, FILE *out)
+{
+	char bytes[HI_UNITS_TEXT_MAX], when[32];
+
+	for (size_t i = session ? session->kept.count : 0; i-- > 0;) {
+		const struct kept_profile *profile = &session->kept.profile[i];
+		const time_t time = (time_t)profile->time;
+		struct tm tm;
+
+		if (!gmtime_r(&time, &tm) ||
+		    !strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm))
+			snprintf(when, sizeof(when), "?");
+		fprintf(out, "%" PRIu64 "  %s UTC  %s\n", profile->time, when,
+			hi_format_bytes((double)profile->bytes, bytes, sizeof(bytes)));
+	}
+}
+
+void follow_close(struct follow *follow)
+{
+	for (size_t i = 0; i < FOLLOW_MAX; i++)
+		kept_profiles_drop_all(&follow->session[i].kept);
+}

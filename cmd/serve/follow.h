@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * follow.h - the sessions that are served, and the profiles of each that are kept: one when it is
+ * found, and one at every interval from then on. They are asked by jobs, like all else.
+ *
+ * A session whose process has a new one begins anew; one that has ended keeps its profiles until
+ * then.
+ */
+#ifndef HI_SERVE_FOLLOW_H
+#define HI_SERVE_FOLLOW_H
+
+#include <stdio.h>
+
+#include "jobs.h"
+#include "kept_profiles.h"
+
+#define FOLLOW_MAX SERVE_PIDS_MAX
+#define FOLLOW_BYTES_MAX (UINT64_C(256) << 20) /* of the profiles of all; the oldest ones go */
+
+struct followed {
+	struct follow *all;
+	pid_t pid;                   /* 0 = this place is free */
+	struct serve_look_head last; /* zeroed: it was not found yet */
+	bool is_missing;             /* at the last look there was no session */
+	bool is_looked_at;           /* a job is at it */
+	uint64_t next_ns;            /* when a profile is to be kept */
+	struct kept_profiles kept;
+};
+
+struct follow {
+	const struct serve_options *options;
+	struct serve_jobs *jobs;
+	uint64_t find_ns; /* when to look for sessions, if none are named */
+	bool is_finding;
+	struct followed session[FOLLOW_MAX];
+};
+
+/* Begins with those that the options name. */
+void follow_open(struct follow *follow, const struct serve_options *options,
+		 struct serve_jobs *jobs);
+/* Begins what is due. */
+void follow_tick(struct follow *follow, uint64_t now_ns);
+/*
+ * The session of pid, or with 0 the first that is named, or the only one. NULL: there is none.
+ */
+struct followed *follow_find(struct follow *follow, pid_t pid);
+/* Writes the kept profiles of a session as text. */
+void follow_write_profiles(const struct followed *session, FILE *out);
+void follow_close(struct follow *follow);
+
+#endif
