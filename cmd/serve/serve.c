@@ -7,14 +7,18 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "hi_exit.h"
+#include "identity.h"
 #include "serve_http.h"
 
 #define BACKLOG 64
+#define DESCRIPTORS_WANTED (FOLLOW_MAX * KEPT_PROFILES_MAX + 1024)
 #define URL_HOST_MAX (INET6_ADDRSTRLEN + 2)
 
 union socket_address {
@@ -106,18 +110,33 @@ static int await_stop(void)
 	return fd < 0 ? -errno : fd;
 }
 
+/* Each profile that is kept is a descriptor. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_WANTED)
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_WANTED ? limit.rlim_max : DESCRIPTORS_WANTED;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int serve_run(const struct serve_options *options)
 {
 	static struct serve_setup setup;
 	bool is_new;
 	int listener, stop_fd, err;
 
-	setup = (struct serve_setup){.options = options, .site.port = options->port};
+	setup = (struct serve_setup){.options = options,
+				     .site.port = options->port,
+				     .own_user = geteuid(),
+				     .caller = identity_of_caller().uid};
 	if (serve_address_read(options->host, &setup.site.address)) {
 		fprintf(stderr, "heapinject serve: --host wants an address of this machine, as "
 				"127.0.0.1, ::1 or 0.0.0.0, or localhost\n");
 		return HI_EXIT_USAGE;
 	}
+	raise_descriptors();
 	if (choose_token(options, &setup, &is_new))
 		return HI_EXIT_FAILED;
 	listener = listen_at(&setup.site);

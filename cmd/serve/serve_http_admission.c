@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "peer_user.h"
 #include "serve_http_reply.h"
 
 static const char *header_of(struct MHD_Connection *connection, const char *name)
@@ -20,8 +21,6 @@ static bool has_token(const struct serve_token *token, struct MHD_Connection *co
 	char *user, *password = NULL;
 	bool is_it;
 
-	if (!*token->text)
-		return true;
 	if (header && strncasecmp(header, bearer, strlen(bearer)) == 0)
 		return serve_token_is(token, header + strlen(bearer));
 	user = MHD_basic_auth_get_username_password(connection, &password);
@@ -29,6 +28,33 @@ static bool has_token(const struct serve_token *token, struct MHD_Connection *co
 	MHD_free(user);
 	MHD_free(password);
 	return is_it;
+}
+
+/*
+ * Without a token every process of the machine could ask; so it has to be one of ours. Root may see
+ * everything anyway.
+ */
+static bool is_one_of_us(const struct serve_setup *setup, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	uid_t uid;
+
+	return info && !peer_user(info->connect_fd, &uid) &&
+	       (uid == setup->own_user || uid == setup->caller || uid == 0);
+}
+
+/*
+ * A page of another site may have a browser ask us, though not read the answer. Browsers say so,
+ * and whether the user follows a link, which is fine.
+ */
+static bool is_asked_by_another_page(struct MHD_Connection *connection)
+{
+	const char *site = header_of(connection, "Sec-Fetch-Site"),
+		   *mode = header_of(connection, "Sec-Fetch-Mode");
+
+	return site && (strcmp(site, "cross-site") == 0 || strcmp(site, "same-site") == 0) &&
+	       !(mode && strcmp(mode, "navigate") == 0);
 }
 
 bool admission_let_in(const struct serve_setup *setup, struct MHD_Connection *connection,
@@ -40,10 +66,15 @@ bool admission_let_in(const struct serve_setup *setup, struct MHD_Connection *co
 		*out_result = reply_text(connection, MHD_HTTP_FORBIDDEN,
 					 "the request names another host than this one, by address "
 					 "or as localhost\n");
-	else if (!serve_site_is_origin(site, header_of(connection, MHD_HTTP_HEADER_ORIGIN)))
+	else if (!serve_site_is_origin(site, header_of(connection, MHD_HTTP_HEADER_ORIGIN)) ||
+		 is_asked_by_another_page(connection))
 		*out_result = reply_text(connection, MHD_HTTP_FORBIDDEN,
 					 "the request comes from a page of another site\n");
-	else if (!has_token(&setup->token, connection))
+	else if (!*setup->token.text && !is_one_of_us(setup, connection))
+		*out_result = reply_text(connection, MHD_HTTP_FORBIDDEN,
+					 "without --token only the user who serves may ask, and "
+					 "root\n");
+	else if (*setup->token.text && !has_token(&setup->token, connection))
 		*out_result =
 			reply_text_with(connection, MHD_HTTP_UNAUTHORIZED, "the token is needed\n",
 					MHD_HTTP_HEADER_WWW_AUTHENTICATE,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* serve_http_admission.h - who is let in: by Host, Origin and token. */
+/*
+ * serve_http_admission.h - who is let in: by Host, Origin, and token or, without
+ * one, the user whose process asks.
+ */
 #ifndef HI_SERVE_HTTP_ADMISSION_H
 #define HI_SERVE_HTTP_ADMISSION_H
 

@@ -3,6 +3,8 @@
 #ifndef HI_SERVE_SETUP_H
 #define HI_SERVE_SETUP_H
 
+#include <sys/types.h>
+
 #include "serve_options.h"
 #include "site.h"
 #include "token.h"
@@ -10,7 +12,8 @@
 struct serve_setup {
 	const struct serve_options *options;
 	struct serve_site site;
-	struct serve_token token;
+	struct serve_token token; /* if it has none, those below may ask, and root */
+	uid_t own_user, caller;   /* who serve runs as, and who started it, which sudo changes */
 };
 
 #endif
