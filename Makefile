@@ -146,7 +146,7 @@ PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map \
 # ---- sources -------------------------------------------------------------------------------------
 
 injector_sources := $(sort $(wildcard injector/*/*.[cS] injector/arch/$(ARCH)/*.[cS]))
-cmd_sources := $(sort $(wildcard cmd/*.c cmd/*/*.c))
+cmd_sources := $(sort $(wildcard cmd/*.c cmd/*/*.[cS]))
 all_analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
 # What the static program has in the place of a source without _static.
 static_sources := $(filter %_static.c,$(all_analyzer_sources))
@@ -248,6 +248,7 @@ $(O)/tests/unit/payload/payload_ring_test.o: flags += -Iinjector/stream -Iinject
 $(O)/injector/hooks/payload_blob.o: $(O)/payload.so
 $(O)/injector/hooks/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
 $(O)/analyzer/views/html_page.o: $(wildcard analyzer/views/html/*)
+$(O)/cmd/serve/live_sources.o: $(wildcard cmd/serve/page/*)
 
 user_flags = $(CFLAGS)
 define compile

@@ -4,6 +4,7 @@
 
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_session.h"
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "serve.h"
@@ -11,7 +12,7 @@
 #define EVERY_DEFAULT_NS UINT64_C(60000000000)
 #define EVERY_MIN_NS UINT64_C(1000000000)
 
-enum { OPTION_HOST = 256, OPTION_TOKEN, OPTION_EVERY };
+enum { OPTION_HOST = 256, OPTION_TOKEN, OPTION_EVERY, OPTION_ALLOW_ATTACH };
 
 static int parse_port(const char *text, uint16_t *out_port)
 {
@@ -52,6 +53,7 @@ static int run_serve(int argc, char **argv)
 		{"host", required_argument, NULL, OPTION_HOST},
 		{"token", required_argument, NULL, OPTION_TOKEN},
 		{"every", required_argument, NULL, OPTION_EVERY},
+		{"allow-attach", no_argument, NULL, OPTION_ALLOW_ATTACH},
 		{NULL, 0, NULL, 0}};
 	static struct serve_options options;
 	struct hi_options given = {
@@ -66,6 +68,8 @@ static int run_serve(int argc, char **argv)
 			options.host = given.value;
 		else if (option == OPTION_TOKEN)
 			options.token = given.value;
+		else if (option == OPTION_ALLOW_ATTACH)
+			options.attach = cli_attach_detached;
 		else if (option == OPTION_EVERY)
 			exit_code = parse_every(given.value, &options.every_ns);
 		else
@@ -80,7 +84,7 @@ const struct command cli_serve = {
 	"serve", run_serve, "[PID...] [--port N]", "serve running sessions to browsers and tools",
 	"Serves the sessions that are attached to these processes, or all that you may ask, by "
 	"HTTP until it is stopped: a list at /, pages of reports, and what tools fetch. It "
-	"attaches to nothing itself.\n"
+	"attaches to nothing by itself.\n"
 	"\n"
 	"  -p, --port N           the port; 0 is any that is free (default), and is printed\n"
 	"      --host ADDRESS     listen at this address of the machine (127.0.0.1); all of them: "
@@ -88,11 +92,16 @@ const struct command cli_serve = {
 	"      --token FILE|-     who asks has to know the first line of FILE, or of standard "
 	"input: as \"Authorization: Bearer TOKEN\", or as the password of any user. Without it, an "
 	"address that others reach gets a token that is new and printed once\n"
-	"      --every TIME       how often a profile of each session is kept, to be compared: 30s, "
+	"      --every TIME       how often a profile of each session is kept, to be compared: "
+	"30s, "
 	"5m (1m); the last 32 are\n"
+	"      --allow-attach         pages may attach to the processes that are served, as "
+	"`attach "
+	"--detached` does, and detach\n"
 	"\n"
 	"For the session of PID, below /pid/PID, and without that for the only session, or the "
 	"first PID:\n"
+	"  /                             the live page, and the table for curl; bare, a list\n"
 	"  /report                       the page of reports, and the table for curl;\n"
 	"      ?view=TIME&base=TIME      of a profile that was kept, and less another one;\n"
 	"      &display_type=TYPE        flame, text, tree, dot, collapsed, leaks, heap, pprof;\n"

@@ -31,5 +31,10 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 		      struct session_options *options, int *out_next);
 /* Rejects what contradicts each other, and completes what follows from the rest. */
 int cli_session_complete(struct session_options *options);
+/*
+ * As `attach --detached` with no other option, but until it is detached: for `top`, and pages of
+ * `serve`. Returns an exit code.
+ */
+int cli_attach_detached(pid_t pid);
 
 #endif

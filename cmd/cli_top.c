@@ -6,22 +6,11 @@
 #include "hi_exit.h"
 #include "top.h"
 
-/* As `attach --detached` with no other option, but until it is detached. */
-static int attach(pid_t pid)
-{
-	struct session_options options = cli_session_defaults();
-	options.pid = pid;
-	options.duration_ns = 0;
-	options.detached = true;
-	const int exit_code = cli_session_complete(&options);
-	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
-}
-
 static int run_top(int argc, char **argv)
 {
 	pid_t pid = 0;
 	const int exit_code = argc > 1 ? cli_parse_only_pid(argc, argv, 1, &pid) : HI_EXIT_OK;
-	return exit_code == HI_EXIT_OK ? top_run(pid, attach) : exit_code;
+	return exit_code == HI_EXIT_OK ? top_run(pid, cli_attach_detached) : exit_code;
 }
 
 const struct command cli_top = {

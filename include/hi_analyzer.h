@@ -114,6 +114,14 @@ size_t hi_analyzer_check_suppressions(const char *text);
 int hi_analyzer_rows(int profile_fd, int out_fd);
 
 /*
+ * The same, as JSON for a page: an object with `start` and `duration` of the window (Unix time,
+ * seconds), `live`, `low` and `high` (bytes in use and the 95% interval), `notes` (texts: why the
+ * figures are not reliable, if so), and `moments` and `answer` of the page of reports
+ * (analyzer/views/html_data.h). Returns an exit code.
+ */
+int hi_analyzer_live(int profile_fd, FILE *out);
+
+/*
  * `heapinject report ...` and `heapinject diff ...`: argv[0] is the command. Returns an exit code.
  */
 int hi_analyzer_report(int argc, char **argv);
@@ -131,6 +139,8 @@ int hi_analyzer_names(int fd, const uint64_t *address, size_t count, FILE *out);
  */
 void hi_analyzer_page_style(FILE *out);
 void hi_analyzer_page_script(FILE *out);
+/* The part of the script that formats figures and draws a chart, for a page beside it. */
+void hi_analyzer_chart_script(FILE *out);
 
 /* Help text of `report`, for `heapinject help report`. */
 const char *hi_analyzer_report_help(void);

@@ -126,8 +126,7 @@ static void write_session(const struct profile_meta *meta, FILE *out)
 	write_changes(meta, out);
 }
 
-/* The memory of the process over the window; a sum of several files has none. */
-static void write_moments(const struct profile_meta *meta, FILE *out)
+void html_data_write_moments(const struct profile_meta *meta, FILE *out)
 {
 	fputs("\"moments\":[", out);
 	for (uint32_t i = 0; i < meta->moment_count && meta->files <= 1; i++) {
@@ -168,7 +167,7 @@ int html_data_write(const struct html_data *data, FILE *out)
 		return err;
 	write_meta(data->profile, out);
 	write_session(meta, out);
-	write_moments(meta, out);
+	html_data_write_moments(meta, out);
 	write_types(meta, data->options->type, out);
 	fprintf(out, "\"isComparison\":%s,\"isGrowth\":%s,\"folded\":%zu,\n\"series\":%s,\n%s",
 		profile_is_comparison(data->profile) ? "true" : "false",

@@ -69,5 +69,7 @@ struct html_data {
 
 /* Returns 0 or -ENOMEM. It does not check `out` for write errors. */
 int html_data_write(const struct html_data *data, FILE *out);
+/* The member `moments`: memory of the process over the window; a sum of several files has none. */
+void html_data_write_moments(const struct profile_meta *meta, FILE *out);
 
 #endif

@@ -51,6 +51,12 @@ hi_html_\name\()_end:
 	.incbin "analyzer/views/html/page.js"
 	embedded script
 
+	/* What another page needs of it to draw a chart. */
+	embed chart_script
+	.incbin "analyzer/views/html/format.js"
+	.incbin "analyzer/views/html/growth_chart.js"
+	embedded chart_script
+
 	embed svg_style
 	.incbin "analyzer/views/html/flame_svg.css"
 	embedded svg_style

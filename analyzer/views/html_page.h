@@ -12,6 +12,7 @@
 extern const char hi_html_page[], hi_html_page_end[];
 extern const char hi_html_style[], hi_html_style_end[];
 extern const char hi_html_script[], hi_html_script_end[];
+extern const char hi_html_chart_script[], hi_html_chart_script_end[]; /* a part of script */
 extern const char hi_html_svg_style[], hi_html_svg_style_end[];
 extern const char hi_html_svg_script[], hi_html_svg_script_end[];
 extern const char hi_html_graph_script[], hi_html_graph_script_end[];

@@ -102,6 +102,11 @@ void hi_analyzer_page_script(FILE *out)
 	write_element("@SCRIPT@", hi_html_script, out);
 }
 
+void hi_analyzer_chart_script(FILE *out)
+{
+	write_squeezed(hi_html_chart_script, out);
+}
+
 void html_write_text(const char *text, FILE *out)
 {
 	const unsigned char *byte = (const unsigned char *)text;

@@ -14,8 +14,14 @@
 
 #include "hi_units.h"
 
+#define SECOND_NS UINT64_C(1000000000)
 #define FIND_NS UINT64_C(5000000000)
 #define AGAIN_NS UINT64_C(1000000000) /* after a look that could not begin */
+/* between two looks, while somebody watches: at least, in times of what one takes, at most */
+#define REST_NS UINT64_C(2000000000)
+#define REST_TIMES 20u
+#define REST_MAX_NS UINT64_C(60000000000)
+#define STALE_NS UINT64_C(5000000000) /* who begins to watch is not shown what is older */
 
 /* ---- which sessions -------------------------------------------------------------------------- */
 
@@ -74,14 +80,25 @@ static void make_room(struct follow *follow)
 
 		if (!session->pid)
 			return;
-		if (session->is_missing && !session->is_looked_at &&
-		    (!oldest || session->next_ns < oldest->next_ns))
+		if (session->is_missing && !session->is_looked_at && !session->watchers &&
+		    (!oldest || session->began_ns < oldest->began_ns))
 			oldest = session;
 	}
 	if (oldest) {
 		kept_profiles_drop_all(&oldest->kept);
-		oldest->pid = 0;
+		live_event_let_go(oldest->event);
+		*oldest = (struct followed){0};
 	}
+}
+
+struct followed *follow_get(struct follow *follow, pid_t pid)
+{
+	struct followed *session = follow_find(follow, pid);
+
+	if (session || !pid || follow->options->pid_count)
+		return session;
+	make_room(follow);
+	return add(follow, pid);
 }
 
 /* The job has written the pids of the sessions, each on a line. */
@@ -99,15 +116,11 @@ static void read_pids(struct follow *follow, int fd)
 
 		if (!pid || pid > INT32_MAX)
 			continue;
-		known = find(follow, (pid_t)pid);
-		if (!known) {
-			make_room(follow);
-			known = add(follow, (pid_t)pid);
-		}
+		known = follow_get(follow, (pid_t)pid);
 		/* a session that has come back is looked at now */
 		if (known && known->is_missing) {
 			known->is_missing = false;
-			known->next_ns = 0;
+			known->keep_ns = 0;
 		}
 	}
 }
@@ -159,33 +172,82 @@ static void keep(struct followed *session, int profile_fd)
 	forget_oldest(session->all);
 }
 
-static void take_look(struct followed *session, const struct serve_job *job)
+/* What is in memory, at an offset; the caller frees it. NULL: nothing, or too much. */
+static char *read_text(int fd, size_t offset, size_t *out_size)
+{
+	struct stat file;
+	char *text;
+
+	*out_size = 0;
+	if (fstat(fd, &file) || (size_t)file.st_size <= offset ||
+	    (size_t)file.st_size - offset > LIVE_LOOK_BYTES_MAX)
+		return NULL;
+	text = malloc((size_t)file.st_size - offset);
+	const ssize_t got =
+		text ? pread(fd, text, (size_t)file.st_size - offset, (off_t)offset) : -1;
+	*out_size = got > 0 ? (size_t)got : 0;
+	return text;
+}
+
+static void tell(struct followed *session, const struct serve_job *job, bool is_looked)
+{
+	struct live_news news = {.time = (uint64_t)time(NULL),
+				 .every_s = session->all->options->every_ns / SECOND_NS,
+				 .kept = &session->kept,
+				 .may_steer = session->all->options->attach != NULL,
+				 .is_missing = session->is_missing};
+	char *text = is_looked ? read_text(job->answer_fd, sizeof(struct serve_look_head),
+					   &news.look_size)
+			       : read_text(job->complaint_fd, 0, &news.why_size);
+	struct live_event *event;
+
+	*(is_looked ? &news.look : &news.why) = text;
+	event = live_event_make(&news);
+	free(text);
+	if (!event)
+		return;
+	live_event_let_go(session->event);
+	session->event = event;
+	session->event_number++;
+}
+
+static bool take_look(struct followed *session, const struct serve_job *job)
 {
 	struct serve_look_head head;
 
 	if (pread(job->answer_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
-		return;
-	if (session->last.injector != head.injector || session->last.elapsed_ns > head.elapsed_ns)
+		return false;
+	if (session->last.injector != head.injector || session->last.elapsed_ns > head.elapsed_ns) {
 		kept_profiles_drop_all(&session->kept);
+		session->keep_ns = 0;
+	}
 	session->last = head;
 	session->is_missing = false;
-	keep(session, job->profile_fd);
+	if (serve_now_ns() >= session->keep_ns) {
+		keep(session, job->profile_fd);
+		session->keep_ns = session->began_ns + session->all->options->every_ns;
+	}
+	return true;
 }
 
 static void on_looked(const struct serve_job *job, int status)
 {
 	struct followed *session = job->owner;
 	const int outcome = WIFEXITED(status) ? WEXITSTATUS(status) : SERVE_FAILED;
+	const uint64_t now_ns = serve_now_ns();
+	uint64_t rest_ns = (now_ns - session->began_ns) * REST_TIMES;
+	bool is_looked = false;
 
 	session->is_looked_at = false;
 	if (outcome == SERVE_ANSWERED)
-		take_look(session, job);
-	else if (outcome == SERVE_NO_SESSION)
-		session->is_missing = true;
-	session->next_ns = serve_now_ns() + session->all->options->every_ns;
-	/* one that is named may come at any time */
-	if (session->is_missing && session->all->options->pid_count)
-		session->next_ns = serve_now_ns() + FIND_NS;
+		is_looked = take_look(session, job);
+	session->is_missing = outcome == SERVE_NO_SESSION;
+	if (!is_looked)
+		session->keep_ns = now_ns + FIND_NS;
+	rest_ns = rest_ns < REST_NS ? REST_NS : rest_ns > REST_MAX_NS ? REST_MAX_NS : rest_ns;
+	session->news_ns = now_ns + rest_ns;
+	if (session->watchers)
+		tell(session, job, is_looked);
 	serve_job_close(job);
 }
 
@@ -193,21 +255,43 @@ static void look(struct followed *session, uint64_t now_ns)
 {
 	const struct serve_question question = {.options = session->all->options,
 						.route = {SERVE_LOOK, session->pid},
+						.is_watched = session->watchers != 0,
 						.view_fd = -1,
 						.base_fd = -1};
 
+	session->began_ns = now_ns;
 	session->is_looked_at =
 		serve_jobs_start(session->all->jobs, &question, on_looked, session) == 0;
-	if (!session->is_looked_at)
-		session->next_ns = now_ns + AGAIN_NS;
+	if (!session->is_looked_at) {
+		session->keep_ns = now_ns + AGAIN_NS;
+		session->news_ns = now_ns + AGAIN_NS;
+	}
+}
+
+void follow_want_news(struct followed *session, uint64_t now_ns)
+{
+	if (session->event && now_ns - session->began_ns < STALE_NS)
+		return;
+	live_event_let_go(session->event);
+	session->event = NULL;
+	session->news_ns = now_ns;
+}
+
+void follow_look_now(struct followed *session)
+{
+	session->is_missing = false;
+	session->keep_ns = session->news_ns = 0;
 }
 
 static bool is_due(const struct followed *session, uint64_t now_ns)
 {
-	if (!session->pid || session->is_looked_at || now_ns < session->next_ns)
+	if (!session->pid || session->is_looked_at)
 		return false;
+	if (session->watchers && now_ns >= session->news_ns)
+		return true;
 	/* whether it has come back is seen with the others, if none are named */
-	return !session->is_missing || session->all->options->pid_count;
+	return now_ns >= session->keep_ns &&
+	       (!session->is_missing || session->all->options->pid_count);
 }
 
 void follow_tick(struct follow *follow, uint64_t now_ns)
@@ -258,5 +342,8 @@ void follow_write_profiles(const struct followed *session, FILE *out)
 void follow_close(struct follow *follow)
 {
 	for (size_t i = 0; i < FOLLOW_MAX; i++)
-		kept_profiles_drop_all(&follow->session[i].kept);
+		if (follow->session[i].pid) {
+			kept_profiles_drop_all(&follow->session[i].kept);
+			live_event_let_go(follow->session[i].event);
+		}
 }

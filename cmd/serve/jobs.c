@@ -12,8 +12,11 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define TIME_MAX_NS (60 * SECOND_NS)
 
-static const size_t most[SERVE_JOB_KINDS] = {
-	[SERVE_JOB_LIGHT] = 8, [SERVE_JOB_RENDER] = 4, [SERVE_JOB_WAIT] = 4, [SERVE_JOB_LOOK] = 2};
+static const size_t most[SERVE_JOB_KINDS] = {[SERVE_JOB_LIGHT] = 8,
+					     [SERVE_JOB_RENDER] = 4,
+					     [SERVE_JOB_WAIT] = 4,
+					     [SERVE_JOB_LOOK] = 2,
+					     [SERVE_JOB_STEER] = 2};
 
 uint64_t serve_now_ns(void)
 {
@@ -34,6 +37,9 @@ static enum serve_job_kind kind_of(const struct serve_question *question)
 		return SERVE_JOB_LIGHT;
 	case SERVE_LOOK:
 		return SERVE_JOB_LOOK;
+	case SERVE_ATTACH:
+	case SERVE_DETACH:
+		return SERVE_JOB_STEER;
 	default:
 		return question->seconds ? SERVE_JOB_WAIT : SERVE_JOB_RENDER;
 	}
@@ -53,7 +59,10 @@ _Noreturn static void run(const struct serve_question *question, const struct se
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	setpgid(0, 0);
+	if (job->kind == SERVE_JOB_STEER)
+		(void)setsid(); /* no key at our terminal ends it */
+	else
+		(void)setpgid(0, 0);
 	serve_answer(question, &(const struct serve_outputs){job->answer_fd, job->complaint_fd,
 							     job->profile_fd});
 }
@@ -100,7 +109,8 @@ int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *quest
 	if (!err && job.pid == 0)
 		run(question, &job);
 	if (!err && job.pid > 0) {
-		(void)setpgid(job.pid, job.pid); /* the child or we, the first of the two */
+		if (job.kind != SERVE_JOB_STEER)
+			(void)setpgid(job.pid, job.pid); /* the child or we, the first of them */
 		jobs->running[job.kind]++;
 		*free_place = job;
 		return 0;
@@ -110,13 +120,30 @@ int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *quest
 	return err;
 }
 
-static void end(struct serve_jobs *jobs, struct serve_job *job, int status)
+/* Hands it over; one that goes on is only waited for from then on. */
+static void hand_over(struct serve_job *job, int status)
 {
 	const struct serve_job copy = *job;
 
+	job->ended = NULL;
+	if (copy.ended)
+		copy.ended(&copy, status);
+}
+
+static void end(struct serve_jobs *jobs, struct serve_job *job, int status)
+{
 	jobs->running[job->kind]--;
+	hand_over(job, status);
 	*job = (struct serve_job){0};
-	copy.ended(&copy, status);
+}
+
+static void be_late(struct serve_job *job)
+{
+	job->is_late = true;
+	if (job->kind == SERVE_JOB_STEER)
+		hand_over(job, 0);
+	else
+		kill(-job->pid, SIGKILL);
 }
 
 void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns)
@@ -127,10 +154,8 @@ void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns)
 
 		if (!job->pid)
 			continue;
-		if (now_ns >= job->deadline_ns && !job->is_late) {
-			job->is_late = true;
-			kill(-job->pid, SIGKILL);
-		}
+		if (now_ns >= job->deadline_ns && !job->is_late)
+			be_late(job);
 		if (waitpid(job->pid, &status, WNOHANG) == job->pid)
 			end(jobs, job, status);
 	}
@@ -144,9 +169,12 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 
 		if (!job->pid)
 			continue;
-		kill(-job->pid, SIGKILL);
-		while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
-			;
+		if (job->kind != SERVE_JOB_STEER) {
+			kill(-job->pid, SIGKILL);
+			while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
+				;
+		}
+		job->is_late = true;
 		end(jobs, job, status);
 	}
 }

@@ -12,6 +12,7 @@ enum serve_job_kind {
 	SERVE_JOB_RENDER, /* reads one */
 	SERVE_JOB_WAIT,   /* reads two, some seconds apart */
 	SERVE_JOB_LOOK,   /* gets one that is kept */
+	SERVE_JOB_STEER,  /* attaches or detaches: it is never killed, and may outlive us */
 	SERVE_JOB_KINDS,
 };
 

@@ -10,6 +10,7 @@
 #include <sha2.h>
 
 #include "hi_analyzer.h"
+#include "live_page.h"
 
 #define BASE64_SIZE (4u * ((SHA256_DIGEST_LENGTH + 2u) / 3u) + 1u)
 
@@ -56,16 +57,27 @@ static int hash(void (*write)(FILE *), char text[BASE64_SIZE])
 	return 0;
 }
 
-int serve_page_policy(char policy[SERVE_POLICY_MAX])
+static int make(const char *others, void (*script)(FILE *), void (*style)(FILE *), char *policy)
 {
-	char script[BASE64_SIZE], style[BASE64_SIZE];
-	int err = hash(hi_analyzer_page_script, script);
+	char script_hash[BASE64_SIZE], style_hash[BASE64_SIZE];
+	int err = hash(script, script_hash);
 
 	if (!err)
-		err = hash(hi_analyzer_page_style, style);
+		err = hash(style, style_hash);
 	if (!err)
 		snprintf(policy, SERVE_POLICY_MAX,
-			 SERVE_POLICY_BARE "; script-src 'sha256-%s'; style-src 'sha256-%s'",
-			 script, style);
+			 "%s; script-src 'sha256-%s'; style-src 'sha256-%s'", others, script_hash,
+			 style_hash);
 	return err;
+}
+
+int serve_policies_make(struct serve_policies *out_policies)
+{
+	const int err = make(SERVE_POLICY_BARE, hi_analyzer_page_script, hi_analyzer_page_style,
+			     out_policies->report);
+
+	return err ? err
+		   : make(SERVE_POLICY_OTHERS
+			  "connect-src 'self'; frame-src 'self'; frame-ancestors 'none'",
+			  live_page_write_script, live_page_write_style, out_policies->live);
 }

@@ -16,6 +16,7 @@ struct path {
 
 /* below /pid/PID, and bare, then of the only session or the first that was named */
 static const struct path of_session[] = {
+	{"/events", SERVE_EVENTS},
 	{"/report", SERVE_REPORT},
 	{"/profiles", SERVE_PROFILES},
 	{"/text", SERVE_TEXT},
@@ -30,6 +31,9 @@ static const struct path of_session[] = {
 	{"/debug/pprof/cmdline", SERVE_COMMAND_NUL},
 	{NULL, SERVE_NOTHING},
 };
+/* below /pid/PID alone */
+static const struct path of_process[] = {
+	{"/attach", SERVE_ATTACH}, {"/detach", SERVE_DETACH}, {NULL, SERVE_NOTHING}};
 static const struct path of_all[] = {
 	{"/", SERVE_LIST}, {"/metrics", SERVE_METRICS}, {NULL, SERVE_NOTHING}};
 
@@ -54,7 +58,9 @@ struct serve_route serve_route_find(const char *path)
 	}
 	if (hi_parse_digits(path + strlen(PID_PREFIX), &pid, &rest) || !pid || pid > INT32_MAX)
 		return route;
-	route.page = !*rest || strcmp(rest, "/") == 0 ? SERVE_REPORT : find(of_session, rest);
+	route.page = !*rest || strcmp(rest, "/") == 0 ? SERVE_LIVE : find(of_session, rest);
+	if (!route.page)
+		route.page = find(of_process, rest);
 	if (route.page)
 		route.pid = (pid_t)pid;
 	return route;

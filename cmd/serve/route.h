@@ -10,6 +10,8 @@ enum serve_page {
 	SERVE_NOTHING,  /* no such path */
 	SERVE_LIST,     /* the sessions */
 	SERVE_METRICS,  /* for Prometheus */
+	SERVE_LIVE,     /* the live page of a session, */
+	SERVE_EVENTS,   /* and what it is sent */
 	SERVE_REPORT,   /* the page of reports */
 	SERVE_PROFILES, /* those that are kept */
 	SERVE_TEXT,     /* the table, and other views that are text */
@@ -23,6 +25,8 @@ enum serve_page {
 	SERVE_SYMBOL,      /* names for addresses */
 	SERVE_COMMAND,     /* the command line: arguments end with a newline, */
 	SERVE_COMMAND_NUL, /* or with NUL */
+	SERVE_ATTACH,      /* of this process, if pages may */
+	SERVE_DETACH,
 	/* of no path, but asked by serve itself (follow.h) */
 	SERVE_SESSIONS, /* the pids of the sessions */
 	SERVE_LOOK,     /* a profile to keep */

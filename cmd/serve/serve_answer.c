@@ -12,7 +12,6 @@
 
 #include "hi_analyzer.h"
 #include "hi_exit.h"
-#include "kept_profiles.h"
 #include "listing.h"
 #include "metrics.h"
 #include "sandbox.h"
@@ -20,6 +19,8 @@
 #include "session_list.h"
 #include "session_profile.h"
 #include "session_request.h"
+#include "status_print.h"
+#include "steer.h"
 
 #define MEMORY_MAX ((rlim_t)2 << 30)
 #define ANSWER_MAX ((rlim_t)256 << 20)
@@ -257,16 +258,33 @@ static void write_pid(void *context, const struct status_fields *fields)
 	printf("%d\n", (int)fields->pid);
 }
 
-/* Gets the profile that is to be kept, without reading it. */
-static enum serve_outcome look(pid_t pid, int profile_fd)
+/* What those who watch are shown, of the profile on standard input. */
+static enum serve_outcome write_look(const struct status_fields *fields)
+{
+	enum serve_outcome outcome;
+
+	fputs("{\"status\":", stdout);
+	status_print_json(fields, stdout);
+	fputs(",\"profile\":", stdout);
+	if (enter_sandbox())
+		return SERVE_FAILED;
+	outcome = outcome_of(hi_analyzer_live(STDIN_FILENO, stdout));
+	fputs("}", stdout);
+	return outcome;
+}
+
+/* Gets the profile that is to be kept, and reads it only if it is watched, too. */
+static enum serve_outcome look(const struct serve_question *question, pid_t pid, int profile_fd)
 {
 	static struct preflight preflight;
 	static struct status_fields fields;
 	struct serve_look_head head = {0};
+	int fd, exit_code = session_list_read(pid, &fields, &preflight);
 	enum serve_outcome outcome;
-	int fd;
 
-	if (session_list_read(pid, &fields, &preflight) != HI_EXIT_OK)
+	if (exit_code == SESSION_NO_ANSWER)
+		session_explain_none(pid, &preflight);
+	if (exit_code != HI_EXIT_OK)
 		return SERVE_NO_SESSION;
 	head.injector = fields.injector;
 	head.elapsed_ns = fields.elapsed_ns;
@@ -274,8 +292,12 @@ static enum serve_outcome look(pid_t pid, int profile_fd)
 	outcome = get_profile(pid, &fd);
 	if (outcome)
 		return outcome;
-	limit(RLIMIT_FSIZE, KEPT_PROFILE_BYTES_MAX + 1);
-	return dup2(fd, STDIN_FILENO) < 0 ? SERVE_FAILED : copy_to(profile_fd);
+	if (dup2(fd, STDIN_FILENO) < 0 || copy_to(profile_fd))
+		return SERVE_FAILED;
+	close(profile_fd);
+	if (!question->is_watched)
+		return SERVE_ANSWERED;
+	return lseek(STDIN_FILENO, 0, SEEK_SET) < 0 ? SERVE_FAILED : write_look(&fields);
 }
 
 static enum serve_outcome answer_session(const struct serve_question *question,
@@ -293,7 +315,7 @@ static enum serve_outcome answer_session(const struct serve_question *question,
 	case SERVE_COMMAND_NUL:
 		return answer_command(pid, question->route.page == SERVE_COMMAND_NUL);
 	case SERVE_LOOK:
-		return look(pid, outputs->profile_fd);
+		return look(question, pid, outputs->profile_fd);
 	default:
 		return answer_profile(question, pid);
 	}
@@ -312,6 +334,13 @@ static enum serve_outcome answer(const struct serve_question *question,
 	case SERVE_SESSIONS:
 		session_list(write_pid, NULL);
 		return SERVE_ANSWERED;
+	case SERVE_ATTACH:
+	case SERVE_DETACH:
+		return steer(question->options, question->route.pid,
+			     question->route.page == SERVE_DETACH, outputs->answer_fd,
+			     outputs->complaint_fd)
+			       ? SERVE_ANSWERED
+			       : SERVE_REFUSED;
 	default:
 		return answer_session(question, outputs);
 	}

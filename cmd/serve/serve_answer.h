@@ -16,6 +16,7 @@ struct serve_question {
 	unsigned seconds;        /* 0 = the profile as it is; else what changes within so long */
 	const char *sample_type; /* the option of report; NULL = what the page has */
 	bool is_text;            /* the list is wanted as text */
+	bool is_watched;         /* a look is for those who watch, too */
 	int view_fd, base_fd;    /* kept profiles; -1 = that of the session, or none */
 	struct call_addresses calls;
 };
@@ -26,6 +27,7 @@ enum serve_outcome {
 	SERVE_FAILED,
 	SERVE_NO_SESSION,       /* of that pid, or any */
 	SERVE_SEVERAL_SESSIONS, /* and none is named */
+	SERVE_REFUSED,          /* attach or detach did not succeed */
 };
 
 struct serve_outputs {
@@ -34,7 +36,7 @@ struct serve_outputs {
 	int profile_fd;   /* of a look: the profile as it is; else -1 */
 };
 
-/* What the answer to SERVE_LOOK begins with. */
+/* What the answer to SERVE_LOOK begins with; if it is watched, JSON follows (live_event.h). */
 struct serve_look_head {
 	/* which session it is: the process that runs it, and how long it has */
 	uint64_t injector, elapsed_ns;

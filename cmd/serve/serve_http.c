@@ -13,6 +13,7 @@
 #include "jobs.h"
 #include "serve_http_reply.h"
 #include "serve_http_request.h"
+#include "serve_http_stream.h"
 #include "serve_http_visitors.h"
 
 #define CONNECTION_BYTES (32u << 10) /* of the headers */
@@ -51,6 +52,7 @@ static int loop(int children_fd, int stop_fd)
 			;
 		serve_jobs_collect(&server.jobs, serve_now_ns());
 		follow_tick(&server.follow, serve_now_ns());
+		streams_tick(serve_now_ns(), false);
 		visitors_part_with_the_slow(serve_now_ns());
 		if (MHD_run(server.daemon) != MHD_YES)
 			return -EIO;
@@ -84,9 +86,10 @@ int serve_http_run(const struct serve_setup *setup, int listener, int stop_fd)
 		MHD_OPTION_END);
 	err = server.daemon ? loop(children_fd, stop_fd) : -EIO;
 	serve_jobs_stop(&server.jobs);
-	follow_close(&server.follow);
+	streams_tick(serve_now_ns(), true);
 	if (server.daemon)
 		MHD_stop_daemon(server.daemon);
+	follow_close(&server.follow);
 	close(children_fd);
 	return err;
 }

@@ -2,28 +2,42 @@
 /* serve_http_reply.c - see serve_http_reply.h. */
 #include "serve_http_reply.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "live_page.h"
 #include "page_policy.h"
 
-static char page_policy[SERVE_POLICY_MAX];
+/* What a kind of answer is, and what browsers may do with it. */
+struct kind {
+	const char *type, *policy;
+};
+
+static struct serve_policies policies;
+static char *live_page;
+static size_t live_page_size;
 
 int reply_open(void)
 {
-	return serve_page_policy(page_policy);
+	FILE *out = open_memstream(&live_page, &live_page_size);
+
+	if (!out)
+		return -ENOMEM;
+	live_page_write(out);
+	return fclose(out) ? -ENOMEM : serve_policies_make(&policies);
 }
 
 /* Takes the response over. extra: a header and its value, or NULL. */
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
-			     struct MHD_Response *response, const char *type, const char *extra,
-			     const char *value)
+			     struct MHD_Response *response, const struct kind *kind,
+			     const char *extra, const char *value)
 {
-	const bool is_html = strcmp(type, REPLY_HTML) == 0;
 	const char *const headers[][2] = {
-		{"Content-Type", type},
-		{"Content-Security-Policy", is_html ? page_policy : SERVE_POLICY_BARE},
+		{"Content-Type", kind->type},
+		{"Content-Security-Policy", kind->policy},
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Resource-Policy", "same-origin"},
@@ -42,13 +56,40 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
 	return result;
 }
 
+static struct kind kind_of(const char *type)
+{
+	const bool is_html = strcmp(type, REPLY_HTML) == 0;
+
+	return (struct kind){type, is_html ? policies.report : SERVE_POLICY_BARE};
+}
+
+enum MHD_Result reply_response(struct MHD_Connection *connection, unsigned status,
+			       struct MHD_Response *response, const char *type)
+{
+	const struct kind kind = kind_of(type);
+
+	return queue(connection, status, response, &kind, NULL, NULL);
+}
+
+enum MHD_Result reply_live_page(struct MHD_Connection *connection)
+{
+	const struct kind kind = {REPLY_HTML, policies.live};
+
+	return queue(
+		connection, MHD_HTTP_OK,
+		MHD_create_response_from_buffer(live_page_size, live_page, MHD_RESPMEM_PERSISTENT),
+		&kind, NULL, NULL);
+}
+
 enum MHD_Result reply_text_with(struct MHD_Connection *connection, unsigned status,
 				const char *text, const char *header, const char *value)
 {
+	const struct kind kind = kind_of(REPLY_TEXT);
+
 	return queue(
 		connection, status,
 		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY),
-		REPLY_TEXT, header, value);
+		&kind, header, value);
 }
 
 enum MHD_Result reply_text(struct MHD_Connection *connection, unsigned status, const char *text)
@@ -66,5 +107,5 @@ enum MHD_Result reply_file(struct MHD_Connection *connection, unsigned status, i
 
 	if (response)
 		*fd = -1; /* it closes it */
-	return queue(connection, status, response, type, NULL, NULL);
+	return reply_response(connection, status, response, type);
 }

@@ -9,14 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hi_units.h"
 #include "metrics.h"
 #include "query.h"
 #include "serve_http_admission.h"
+#include "serve_http_checks.h"
 #include "serve_http_reply.h"
+#include "serve_http_stream.h"
 #include "serve_http_visitors.h"
 
-#define BODY_MAX ((size_t)4 << 20)
+#define NOT_SERVED "no such session is served\n"
 
 /* A request, until it is answered. */
 struct exchange {
@@ -105,6 +106,9 @@ static const char *read_query(struct exchange *exchange)
 		question->route.page = reading.query.display ? reading.query.display
 				       : question->is_text   ? SERVE_TEXT
 							     : SERVE_REPORT;
+	/* what the live page shows is asked for by its script */
+	if (question->route.page == SERVE_LIVE && question->is_text)
+		question->route.page = SERVE_TEXT;
 	return NULL;
 }
 
@@ -147,34 +151,33 @@ static enum MHD_Result say_profiles(struct exchange *exchange)
 		if (!fclose(out))
 			result = session ? reply_text(exchange->connection, MHD_HTTP_OK, text)
 					 : reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
-						      "no such session is served\n");
+						      NOT_SERVED);
 	}
 	free(text);
 	return result;
 }
 
-/* ---- from headers to answer ------------------------------------------------------------------ */
-
-static enum MHD_Result check_method(struct MHD_Connection *connection, const char *method,
-				    const struct exchange *exchange)
+/* Of a process that has no session the page says so, and may attach. */
+static enum MHD_Result say_live(struct exchange *exchange)
 {
-	const bool is_symbol = exchange->question.route.page == SERVE_SYMBOL;
-	const char *length = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH), *end;
-	uint64_t size = 0;
+	const struct request_server *server = exchange->server;
 
-	if (!exchange->question.route.page)
-		return reply_text(connection, MHD_HTTP_NOT_FOUND,
-				  "there is nothing here; / has a list\n");
-	if (!(exchange->is_post && is_symbol) && strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
-	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return reply_text_with(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-				       "not with this method\n", MHD_HTTP_HEADER_ALLOW,
-				       is_symbol ? "GET, HEAD, POST" : "GET, HEAD");
-	if (length && (hi_parse_digits(length, &size, &end) || *end || size > BODY_MAX ||
-		       (size && !exchange->is_post)))
-		return reply_text(connection, REPLY_TOO_LARGE, "the body is too large\n");
-	return MHD_NO;
+	if (server->setup->options->pid_count &&
+	    !follow_find(server->follow, exchange->question.route.pid))
+		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
+	return reply_live_page(exchange->connection);
 }
+
+static enum MHD_Result watch(struct exchange *exchange)
+{
+	struct followed *session =
+		follow_get(exchange->server->follow, exchange->question.route.pid);
+
+	return session ? stream_begin(exchange->connection, session)
+		       : reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
+}
+
+/* ---- from headers to answer ------------------------------------------------------------------ */
 
 /* The headers are there. *out_result: of an answer, if *out_exchange is NULL. */
 static enum MHD_Result begin(const struct request_server *server, struct MHD_Connection *connection,
@@ -196,7 +199,8 @@ static enum MHD_Result begin(const struct request_server *server, struct MHD_Con
 						     .view_fd = -1,
 						     .base_fd = -1};
 	exchange->is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
-	result = check_method(connection, method, exchange);
+	result = checks_answer(connection, method, exchange->question.route.page,
+			       server->setup->options->attach != NULL);
 	if (!result) {
 		const char *complaint = read_query(exchange);
 
@@ -213,7 +217,7 @@ static enum MHD_Result begin(const struct request_server *server, struct MHD_Con
 
 static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t *size)
 {
-	if (exchange->body_size + *size > BODY_MAX) {
+	if (exchange->body_size + *size > CHECKS_BODY_MAX) {
 		/* the rest of it is not awaited for ever */
 		if (exchange->is_too_large)
 			return MHD_NO;
@@ -236,12 +240,16 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
 static void on_job_ended(const struct serve_job *job, int status)
 {
 	struct exchange *exchange = job->owner;
+	struct followed *session =
+		follow_find(exchange->server->follow, exchange->question.route.pid);
 
 	exchange->answer_fd = job->answer_fd;
 	exchange->complaint_fd = job->complaint_fd;
 	exchange->status = status;
 	exchange->is_late = job->is_late;
 	exchange->is_done = true;
+	if (checks_is_steering(exchange->question.route.page) && session)
+		follow_look_now(session);
 	MHD_resume_connection(exchange->connection);
 }
 
@@ -255,10 +263,17 @@ static enum MHD_Result start(struct exchange *exchange)
 		return reply_text(exchange->connection, MHD_HTTP_OK, "num_symbols: 1\n");
 	if (exchange->question.route.page == SERVE_PROFILES)
 		return say_profiles(exchange);
+	if (exchange->question.route.page == SERVE_LIVE)
+		return say_live(exchange);
+	if (exchange->question.route.page == SERVE_EVENTS)
+		return watch(exchange);
+	if (checks_is_steering(exchange->question.route.page) &&
+	    !follow_get(exchange->server->follow, exchange->question.route.pid))
+		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
 	if (!find_kept(exchange))
 		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
 				  "this profile is not kept, or no longer: see /profiles\n");
-	if (exchange->is_post)
+	if (exchange->question.route.page == SERVE_SYMBOL)
 		err = call_addresses_read(exchange->body, exchange->body_size,
 					  &exchange->question.calls);
 	if (err == -EINVAL)
@@ -282,6 +297,7 @@ static enum MHD_Result finish(struct exchange *exchange)
 		[SERVE_FAILED] = MHD_HTTP_BAD_GATEWAY,
 		[SERVE_NO_SESSION] = MHD_HTTP_NOT_FOUND,
 		[SERVE_SEVERAL_SESSIONS] = MHD_HTTP_CONFLICT,
+		[SERVE_REFUSED] = MHD_HTTP_CONFLICT,
 	};
 	const unsigned outcome =
 		WIFEXITED(exchange->status) ? (unsigned)WEXITSTATUS(exchange->status) : UINT32_MAX;

@@ -12,7 +12,7 @@
 
 static struct visitor {
 	int socket;
-	uint64_t since_ns; /* 0 = its request is complete */
+	uint64_t since_ns; /* 0 = its request is complete, or it was parted with */
 	bool is_used;
 } visitors[VISITORS_MAX];
 
@@ -22,6 +22,26 @@ static struct visitor *visitor_of(struct MHD_Connection *connection)
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
+}
+
+/* So many connections that ask nothing leave room for those that do. */
+static void make_room(void)
+{
+	struct visitor *longest = NULL;
+	size_t used = 0;
+
+	for (size_t i = 0; i < VISITORS_MAX; i++) {
+		struct visitor *visitor = &visitors[i];
+
+		used += visitor->is_used;
+		if (visitor->is_used && visitor->since_ns &&
+		    (!longest || visitor->since_ns < longest->since_ns))
+			longest = visitor;
+	}
+	if (used < VISITORS_MANY || !longest)
+		return;
+	(void)shutdown(longest->socket, SHUT_RDWR);
+	longest->since_ns = 0; /* its place is free once the connection is closed */
 }
 
 void visitors_note(void *context, struct MHD_Connection *connection, void **socket_context,
@@ -36,6 +56,8 @@ void visitors_note(void *context, struct MHD_Connection *connection, void **sock
 		*visitor = (struct visitor){0};
 		*socket_context = NULL;
 	}
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		make_room();
 	for (size_t i = 0; i < VISITORS_MAX && what == MHD_CONNECTION_NOTIFY_STARTED; i++) {
 		visitor = &visitors[i];
 		if (visitor->is_used)

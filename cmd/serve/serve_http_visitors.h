@@ -9,7 +9,8 @@
 #include <microhttpd.h>
 #include <stdint.h>
 
-#define VISITORS_MAX 64u /* connections at a time */
+#define VISITORS_MAX 256u  /* connections at a time */
+#define VISITORS_MANY 192u /* from here on the one that has waited longest makes room */
 
 /* For MHD_OPTION_NOTIFY_CONNECTION. */
 void visitors_note(void *context, struct MHD_Connection *connection, void **socket_context,

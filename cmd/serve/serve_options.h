@@ -16,6 +16,11 @@ struct serve_options {
 	const char *host;  /* an address of this machine, or localhost */
 	uint16_t port;     /* 0 = any that is free */
 	uint64_t every_ns; /* between two profiles that are kept */
+	/*
+	 * Begins a session, as `attach --detached`, in a process of its own; NULL = pages may
+	 * neither attach nor detach.
+	 */
+	int (*attach)(pid_t pid);
 	const char *token; /* the file that has it, - = standard input, NULL = none is given */
 };
 

@@ -138,9 +138,10 @@ class Browser:
         while not done():
             self.note(self.read(deadline))
 
-    # dark, calm: what the user wishes of all pages.
-    def open(self, address, width=1280, height=900, dark=False, calm=True):
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+    # dark, calm: what the user wishes of all pages. apart: as in a browser of its own.
+    def open(self, address, width=1280, height=900, dark=False, calm=True, apart=False):
+        where = self.send("Target.createBrowserContext") if apart else {}
+        target = self.send("Target.createTarget", url="about:blank", **where)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
         page.send(
