@@ -195,9 +195,9 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	package readers guard-kills long-session page-axe fleet-files leaks leaks-servers \
-	pprof-equal bench bench-report check-bench fuzz build-fuzzers fuzzers demo install \
-	uninstall clean help format format-check FORCE
+	package readers guard-kills long-session page-axe serve-scrape serve-connections \
+	fleet-files leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
+	build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -446,6 +446,15 @@ page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in l
 fleet-files: $(program) ## what contrib/ has for fleets, by the schemas of Kubernetes, and a \
 		## request of --push by Parca's client, with packages of npm; half a minute
 	@$(built) tests/fleet/run $(abspath $(O))/fleet
+
+serve-scrape: $(program) ## a Prometheus that scrapes heapinject serve; ten seconds
+	@scripts/install-packages build test scrape
+	@V=1 $(MAKE) --no-print-directory check-integration T='^serve_prometheus$$'
+
+serve-connections: $(program) ## ten thousand connections to heapinject serve that ask nothing; a \
+		## minute
+	@SERVE_CONNECTIONS=10000 V=1 $(MAKE) --no-print-directory check-integration \
+		T='^serve_refused$$'
 
 $(axe):
 	@command -v npm >/dev/null || scripts/install-packages axe

@@ -90,6 +90,9 @@ static int show(const struct report_options *options, struct profile *profile)
 	const int err =
 		options->renderer->render == render_growth ? 0 : report_filter(options, profile);
 
+	/* a file that is written asks for it, too */
+	if (options->has_type)
+		profile->meta.default_type = (uint32_t)options->render.type + 1;
 	return err ? err : render(options, profile);
 }
 

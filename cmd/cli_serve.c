@@ -108,8 +108,9 @@ const struct command cli_serve = {
 	"      &sample_type=TYPE         inuse_space, inuse_objects, alloc_space, alloc_objects\n"
 	"  /profiles                     the times of the profiles that are kept\n"
 	"  /text                         the table\n"
-	"  /debug/pprof/heap, allocs     for go tool pprof, Parca, Alloy; ?seconds=N: what changes "
+	"  /debug/pprof/heap, allocs     for go tool pprof, Parca, Alloy; ?seconds=N: what "
+	"changes "
 	"meanwhile\n"
-	"  /pprof/heap, growth           for google-pprof and jeprof\n"
-	"  .../symbol, .../cmdline       what these tools ask besides\n"
+	"  /pprof/heap                   for google-pprof and jeprof\n"
+	"  .../growth, .../symbol, .../cmdline  what these tools ask besides\n"
 	"And /metrics for Prometheus.\n"};

@@ -441,6 +441,9 @@ static void put_drop_frames(struct pprof *pprof)
 static int pprof_build(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
+	const enum sample_type shown_first =
+		profile->meta.default_type ? (enum sample_type)(profile->meta.default_type - 1)
+					   : INUSE_SPACE;
 
 	string_number(pprof, ""); /* string 0 must be empty */
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
@@ -449,7 +452,7 @@ static int pprof_build(struct pprof *pprof)
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");
 	protobuf_number(&pprof->message, PROFILE_PERIOD, profile->meta.interval);
 	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,
-			string_number(pprof, sample_types[INUSE_SPACE].name));
+			string_number(pprof, sample_types[shown_first].name));
 	protobuf_number(&pprof->message, PROFILE_TIME_NANOS, profile->meta.start_unix_ns);
 	protobuf_number(&pprof->message, PROFILE_DURATION_NANOS, profile->meta.duration_ns);
 	put_comments(pprof);

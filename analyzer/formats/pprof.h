@@ -4,7 +4,8 @@
  * it.
  *
  * Values are estimates of what the target allocated, rounded: no reader of this format rescales.
- * Four sample types in the order of go's own heap profiles, with in-use bytes as the default.
+ * Four sample types in the order of go's own heap profiles, with in-use bytes as the default
+ * unless the profile has another one.
  */
 #ifndef HI_PPROF_H
 #define HI_PPROF_H

@@ -27,6 +27,7 @@ static const struct path of_session[] = {
 	{"/pprof/cmdline", SERVE_COMMAND},
 	{"/debug/pprof/heap", SERVE_PPROF},
 	{"/debug/pprof/allocs", SERVE_ALLOCS},
+	{"/debug/pprof/growth", SERVE_PPROF},
 	{"/debug/pprof/symbol", SERVE_SYMBOL},
 	{"/debug/pprof/cmdline", SERVE_COMMAND_NUL},
 	{NULL, SERVE_NOTHING},

@@ -17,7 +17,7 @@
 #include "identity.h"
 #include "serve_http.h"
 
-#define BACKLOG 64
+#define BACKLOG 512
 #define DESCRIPTORS_WANTED (FOLLOW_MAX * KEPT_PROFILES_MAX + 1024)
 #define URL_HOST_MAX (INET6_ADDRSTRLEN + 2)
 

@@ -308,6 +308,19 @@ UNIT_TEST(a_crowd_of_threads_makes_no_large_file)
 	profile_close(&profile);
 }
 
+/* As Go's allocs asks for bytes that were allocated. */
+UNIT_TEST(the_type_that_is_shown_first)
+{
+	static struct parsed parsed;
+	struct profile profile;
+
+	make_profile(&profile);
+	profile.meta.default_type = ALLOC_SPACE + 1;
+	write_and_parse(&profile, &parsed);
+	CHECK_STR(string_of(&parsed, top(&parsed, 14, 0).value), "alloc_space");
+	profile_close(&profile);
+}
+
 /* As pprof -diff_base has it: values with their sign, and a label that says which are the base. */
 UNIT_TEST(rows_of_the_base_are_negative)
 {

@@ -34,6 +34,7 @@ UNIT_TEST(paths_lead_to_pages)
 		/* of a process that is named, and no other */
 		{"/detach", SERVE_NOTHING, 0},
 		{"/pid/0/attach", SERVE_NOTHING, 0},
+		{"/debug/pprof/growth", SERVE_PPROF, 0},
 		{"/debug/pprof/cmdline", SERVE_COMMAND_NUL, 0},
 		{"", SERVE_NOTHING, 0},
 		{"/pid/", SERVE_NOTHING, 0},
