@@ -11,6 +11,12 @@ const IN_PAGE = ["flame", "answer", "callers", "table", "calls", "growth"];
 const SAMPLES = [["inuse_space", "inuse_space"], ["inuse_objects", "inuse_objects"], ["alloc_space", "alloc_space"], ["alloc_objects", "alloc_objects"]];
 const live = { event: null, profile: null, count: 0, chart: null, dragged: null };
 
+// What is as it was is left alone, so that nothing is laid out anew for it.
+function setText(element, text) {
+	if (element.textContent !== text)
+		element.textContent = text;
+}
+
 // ---- what the user has chosen ----
 
 const chosen = { view: "", base: "", display: "flame", sample: "inuse_space", isShown: false };
@@ -88,11 +94,14 @@ function showChoices() {
 	fill(byId("sample"), SAMPLES, chosen.sample);
 	byId("range").hidden = times.length < 2;
 	for (const [name, value] of [["from", at(chosen.base, 0)], ["to", at(chosen.view, times.length - 1)]]) {
-		Object.assign(byId(name), { max: Math.max(0, times.length - 1), value });
-		byId(name).setAttribute("aria-valuetext", times.length ? clockOf(times[value]) : "");
+		const input = byId(name), said = times.length ? clockOf(times[value]) : "", max = String(Math.max(0, times.length - 1));
+		if (input.getAttribute("aria-valuetext") !== said || Number(input.value) !== value || input.max !== max) {
+			Object.assign(input, { max, value });
+			input.setAttribute("aria-valuetext", said);
+		}
 	}
 	if (live.event)
-		byId("kept-said").textContent = times.length + " of the last 32 profiles, one every " + formatTime(live.event.every);
+		setText(byId("kept-said"), times.length + " of the last 32 profiles, one every " + formatTime(live.event.every));
 	drawKept();
 }
 
@@ -155,7 +164,6 @@ function showMemory() {
 	const { left, right, top, bottom } = live.chart.box;
 	Object.assign(byId("axis").style, { left: left - 6 + "px", width: right - left + 12 + "px", top: top + "px", height: bottom - top + 28 + "px" });
 	showLegend(lines, latest);
-	drawKept();
 }
 
 function showLegend(lines, [, anonymous, resident, seen]) {
@@ -230,10 +238,10 @@ function showRows({ rows, bars }) {
 
 function showAnswer() {
 	const { answer, notes } = live.profile, [first, ...rest] = answer ? answer.lines : ["It is not known when this was allocated, so nothing is said of growth."];
-	if (byId("answer-title").textContent !== first)
-		byId("answer-title").textContent = first;
-	byId("answer-words").replaceChildren(...rest.map((line) => make("p", { textContent: line })));
-	byId("notes").textContent = notes.join("\n");
+	setText(byId("answer-title"), first);
+	if (Array.from(byId("answer-words").children, (line) => line.textContent).join("\n") !== rest.join("\n"))
+		byId("answer-words").replaceChildren(...rest.map((line) => make("p", { textContent: line })));
+	setText(byId("notes"), notes.join("\n"));
 	showRows(answer || { rows: [], bars: [] });
 }
 
@@ -246,8 +254,11 @@ function showFacts(status) {
 		["Samples", formatCount(status.samples) + (status.interval_bytes > 1 ? ", one per " + formatBytes(status.interval_bytes) : ", every allocation")],
 		["Overhead", percent(status.payload_cpu_ns, status.elapsed_ns) + " of a CPU, " + percent(status.payload_cpu_ns, status.target_cpu_ns) + " of its CPU time"],
 	];
-	byId("title").replaceChildren(status.program || "process", make("span", { textContent: "pid " + status.pid }));
-	byId("facts").replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value }))));
+	if (!byId("facts").children.length) {
+		byId("title").replaceChildren(status.program || "process", make("span", { textContent: "pid " + status.pid }));
+		byId("facts").replaceChildren(...facts.map(([name]) => make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: "" }))));
+	}
+	facts.forEach(([, value], i) => setText(byId("facts").children[i].lastChild, value));
 	document.title = (status.program || "pid") + " " + status.pid + ": heapinject";
 }
 
@@ -298,7 +309,7 @@ function ask(name) {
 
 function say(text) {
 	byId("notice").hidden = !text;
-	byId("notice").textContent = text;
+	setText(byId("notice"), text);
 }
 
 function showEvent(event) {
@@ -308,9 +319,9 @@ function showEvent(event) {
 	byId("state").textContent = event.isMissing ? "no session" : "looked at " + clockOf(event.time) + (event.look && event.look.status.paused ? ", paused" : "");
 	if (event.look) {
 		live.profile = event.look.profile;
+		showMemory(); // it asks for sizes, so it comes before what changes them
 		showFacts(event.look.status);
 		showAnswer();
-		showMemory();
 	} else if (!live.profile) {
 		byId("title").textContent = "pid " + pid;
 		byId("answer-title").textContent = event.isMissing ? "No session is attached to it" : "The session cannot be looked at";
@@ -373,7 +384,11 @@ function begin() {
 		showChoices();
 		showReport();
 	});
-	addEventListener("resize", () => live.profile && showMemory());
+	addEventListener("resize", () => {
+		if (live.profile)
+			showMemory();
+		drawKept();
+	});
 	for (const name of ["attach", "detach"])
 		byId(name).addEventListener("click", () => ask(name));
 	document.addEventListener("visibilitychange", watchWhileSeen);
