@@ -95,7 +95,7 @@ const struct command cli_serve = {
 	"      --every TIME       how often a profile of each session is kept, to be compared: "
 	"30s, "
 	"5m (1m); the last 32 are\n"
-	"      --allow-attach         pages may attach to the processes that are served, as "
+	"      --allow-attach     pages may attach to the processes that are served, as "
 	"`attach "
 	"--detached` does, and detach\n"
 	"\n"

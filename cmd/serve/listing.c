@@ -22,7 +22,7 @@ static void write_text(void *context, const struct status_fields *fields)
 		fputc('\n', writing->out);
 	status_print_text(fields, writing->out);
 	fprintf(writing->out,
-		"  pages      /pid/%" PRIu64 "/ /pid/%" PRIu64 "/text /pid/%" PRIu64
+		"  pages      /pid/%" PRIu64 "/ /pid/%" PRIu64 "/profiles /pid/%" PRIu64
 		"/debug/pprof/heap /pid/%" PRIu64 "/pprof/heap\n",
 		fields->pid, fields->pid, fields->pid, fields->pid);
 }
@@ -39,8 +39,8 @@ static void put_markup(const char *text, FILE *out)
 
 static void write_row(void *context, const struct status_fields *fields)
 {
-	static const char *const pages[] = {"text", "debug/pprof/heap", "debug/pprof/allocs",
-					    "pprof/heap"};
+	static const char *const pages[] = {"report", "text", "debug/pprof/heap",
+					    "debug/pprof/allocs", "pprof/heap"};
 	struct writing *writing = context;
 	char inuse[HI_UNITS_TEXT_MAX], slope[HI_UNITS_TEXT_MAX], elapsed[HI_UNITS_TEXT_MAX];
 	FILE *out = writing->out;
