@@ -28,8 +28,12 @@ static const struct sample_type {
 static bool read_number(const char *text, uint64_t most, uint64_t *out_number)
 {
 	const char *end;
+	uint64_t number;
 
-	return !hi_parse_digits(text, out_number, &end) && !*end && *out_number <= most;
+	if (hi_parse_digits(text, &number, &end) || *end || number > most)
+		return false;
+	*out_number = number;
+	return true;
 }
 
 static const char *take_display(struct query *query, const char *value)

@@ -61,6 +61,7 @@ UNIT_TEST(what_means_nothing_is_refused)
 		const char *complaint = query_take(&query, bad[i][0], bad[i][1]);
 
 		CHECK(complaint && complaint[strlen(complaint) - 1] == '\n');
+		CHECK(!query.view && !query.base && !query.seconds && !query.display);
 	}
 }
 
