@@ -19,6 +19,12 @@ serve() {
 	port=${at##*:}
 }
 
+# end_serve: it ends in good order, whatever was asked of it
+end_serve() {
+	kill -TERM "$SERVE_PID"
+	wait "$SERVE_PID" || fail "serve ended with $?: $(<"$serve_log")"
+}
+
 # get STATUS PATH OPTION...: the answer is in $WORK/answer, its headers in $WORK/headers
 get() {
 	local wanted=$1 path=$2 status
