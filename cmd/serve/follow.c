@@ -21,7 +21,6 @@
 #define REST_NS UINT64_C(2000000000)
 #define REST_TIMES 20u
 #define REST_MAX_NS UINT64_C(60000000000)
-#define STALE_NS UINT64_C(5000000000) /* who begins to watch is not shown what is older */
 
 /* ---- which sessions -------------------------------------------------------------------------- */
 
@@ -246,16 +245,17 @@ static void on_looked(const struct serve_job *job, int status)
 		session->keep_ns = now_ns + FIND_NS;
 	rest_ns = rest_ns < REST_NS ? REST_NS : rest_ns > REST_MAX_NS ? REST_MAX_NS : rest_ns;
 	session->news_ns = now_ns + rest_ns;
-	if (session->watchers)
+	if (session->is_watched)
 		tell(session, job, is_looked);
 	serve_job_close(job);
 }
 
 static void look(struct followed *session, uint64_t now_ns)
 {
+	session->is_watched = session->watchers != 0;
 	const struct serve_question question = {.options = session->all->options,
 						.route = {SERVE_LOOK, session->pid},
-						.is_watched = session->watchers != 0,
+						.is_watched = session->is_watched,
 						.view_fd = -1,
 						.base_fd = -1};
 
@@ -270,7 +270,8 @@ static void look(struct followed *session, uint64_t now_ns)
 
 void follow_want_news(struct followed *session, uint64_t now_ns)
 {
-	if (session->event && now_ns - session->began_ns < STALE_NS)
+	/* who comes and goes has the session asked no more often than who stays */
+	if (session->event && now_ns < session->news_ns)
 		return;
 	live_event_let_go(session->event);
 	session->event = NULL;

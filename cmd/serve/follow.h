@@ -26,6 +26,7 @@ struct followed {
 	struct serve_look_head last; /* zeroed: it was not found yet */
 	bool is_missing;             /* at the last look there was no session */
 	bool is_looked_at;           /* a job is at it, */
+	bool is_watched;             /* which is for those who watch, too, */
 	uint64_t began_ns;           /* since then */
 	uint64_t keep_ns;            /* when a profile is to be kept */
 	struct kept_profiles kept;

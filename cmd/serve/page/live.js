@@ -3,7 +3,8 @@
 // events (live_event.h); what the user has chosen stands in the address. Before it stand format.js and growth_chart.js of the page of reports.
 "use strict";
 
-const pid = location.pathname.split("/")[2], base = `/pid/${pid}/`, BYTES = { isBytes: true };
+// Requests may not have the user and the token that the page's own address may have, and entries of the history must have them.
+const pid = location.pathname.split("/")[2], path = `/pid/${pid}/`, base = location.origin + path, BYTES = { isBytes: true };
 const DISPLAYS = [["flame", "Page: flame graph"], ["answer", "Page: answer"], ["callers", "Page: callers and callees"], ["table", "Page: functions"],
 	["calls", "Page: call graph"], ["growth", "Page: growth"], ["text", "Text"], ["tree", "Text: callers and callees"], ["leaks", "Text: what is still there"],
 	["collapsed", "Collapsed stacks"], ["dot", "dot"], ["heap", ".heap"]];
@@ -55,7 +56,7 @@ function showReport() {
 
 function choose(changes) {
 	Object.assign(chosen, changes, { isShown: true });
-	history.pushState(null, "", base + queryOf(chosen.display));
+	history.pushState(null, "", path + queryOf(chosen.display));
 	showChoices();
 	showReport();
 }

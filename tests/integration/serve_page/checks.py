@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Drives the live page of serve in a browser.
 
-  checks.py BROWSER ADDRESS PID COMMANDS DIRECTORY
+  checks.py BROWSER ADDRESS PID COMMANDS DIRECTORY OTHER TOKEN
 
-A session of PID is served at ADDRESS, by all allocations, and a profile is kept every second. What
-is written to COMMANDS the target does: "more" keeps a hundred blocks of 5000 bytes. The exit status
+A session of PID is served at ADDRESS, by all allocations, and a profile is kept every second; and
+at the address OTHER to who has the token. What is written to COMMANDS the target does: "more" keeps a hundred blocks of 5000 bytes. The exit status
 is 77 if the browser cannot start.
 """
 import json
@@ -247,8 +247,17 @@ def check_quiet(live, page):
     check(not elsewhere, "it has asked for", elsewhere)
 
 
+# The page by an address that has the token: what it asks for has no address like that.
+def check_token(live, at, token):
+    page = live.open(f"http://any:{token}@{at.removeprefix('http://')}/pid/{live.pid}/")
+    choose(page, "display", "text")
+    wait_report(page, "inside.body.innerText.includes('keeps_large')")
+    check(page.evaluate("location.search").endswith("sample_type=inuse_space"), "no address")
+    check(not page.complaints, "the browser complains:", page.complaints)
+
+
 def main():
-    program, at, pid, commands, directory = sys.argv[1:]
+    program, at, pid, commands, directory, at_token, token = sys.argv[1:]
     try:
         browser = Browser(program, directory)
     except CannotStart as error:
@@ -266,6 +275,7 @@ def main():
         check_range(page)
         check_keyboard(page)
         check_sizes(live)
+        check_token(live, at_token, token)
         check_ten(live)
         page.send("Page.bringToFront")
         check_steering(live, page)
