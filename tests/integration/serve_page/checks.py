@@ -4,8 +4,8 @@
   checks.py BROWSER ADDRESS PID COMMANDS DIRECTORY OTHER TOKEN
 
 A session of PID is served at ADDRESS, by all allocations, and a profile is kept every second; and
-at the address OTHER to who has the token. What is written to COMMANDS the target does: "more" keeps a hundred blocks of 5000 bytes. The exit status
-is 77 if the browser cannot start.
+at the address OTHER to who has the token. What is written to COMMANDS the target does: "more" keeps
+a hundred blocks of 5000 bytes. The exit status is 77 if the browser cannot start.
 """
 import json
 import sys
