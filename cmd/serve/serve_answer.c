@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +17,7 @@
 #include "hi_exit.h"
 #include "listing.h"
 #include "metrics.h"
+#include "pprof_time.h"
 #include "sandbox.h"
 #include "sandbox_filter.h"
 #include "session_list.h"
@@ -25,6 +29,7 @@
 #define MEMORY_MAX ((rlim_t)2 << 30)
 #define ANSWER_MAX ((rlim_t)256 << 20)
 #define CPU_SECONDS_MAX 60u
+#define SECOND_NS UINT64_C(1000000000)
 
 /* ---- which session --------------------------------------------------------------------------- */
 
@@ -346,6 +351,42 @@ static enum serve_outcome answer(const struct serve_question *question,
 	}
 }
 
+/* ---- the time of a profile ------------------------------------------------------------------- */
+
+/* A profile that is kept has the time at which it was taken. */
+static bool has_time(const struct serve_question *question)
+{
+	return question->view_fd < 0 &&
+	       (question->route.page == SERVE_PPROF || question->route.page == SERVE_ALLOCS);
+}
+
+/*
+ * Copies the profile from one memory to the other, with the time of the request: who fetches
+ * profiles orders them by their time, and one session is fetched again and again.
+ */
+static enum serve_outcome copy_with_time(const struct serve_question *question, int from, int to)
+{
+	struct timespec now;
+	struct stat status;
+	struct pprof_time time = {.duration_ns = question->seconds * SECOND_NS};
+	uint8_t *profile = NULL;
+	size_t size = 0;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	time.unix_ns = (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+	if (fstat(from, &status) || status.st_size > (off_t)ANSWER_MAX)
+		return SERVE_FAILED;
+	uint8_t *const bytes = malloc((size_t)status.st_size + 1);
+	bool is_done = bytes &&
+		       pread(from, bytes, (size_t)status.st_size, 0) == (ssize_t)status.st_size &&
+		       !pprof_time_set(bytes, (size_t)status.st_size, time, &profile, &size);
+	is_done = is_done && write(to, profile, size) == (ssize_t)size;
+	free(bytes);
+	if (is_done)
+		free(profile);
+	return is_done ? SERVE_ANSWERED : SERVE_FAILED;
+}
+
 _Noreturn void serve_answer(const struct serve_question *asked, const struct serve_outputs *given)
 {
 	struct serve_question question = *asked;
@@ -354,11 +395,15 @@ _Noreturn void serve_answer(const struct serve_question *asked, const struct ser
 			     &question.view_fd, &question.base_fd};
 	enum serve_outcome outcome = SERVE_FAILED;
 
-	if (!sandbox_keep(kept, sizeof(kept) / sizeof(*kept)) &&
-	    dup2(outputs.answer_fd, STDOUT_FILENO) >= 0 &&
-	    dup2(outputs.complaint_fd, STDERR_FILENO) >= 0)
+	if (sandbox_keep(kept, sizeof(kept) / sizeof(*kept)))
+		_exit((int)outcome);
+	const int out_fd =
+		has_time(&question) ? memfd_create("profile", MFD_CLOEXEC) : outputs.answer_fd;
+	if (dup2(out_fd, STDOUT_FILENO) >= 0 && dup2(outputs.complaint_fd, STDERR_FILENO) >= 0)
 		outcome = answer(&question, &outputs);
 	if (fflush(stdout) || ferror(stdout))
 		outcome = SERVE_FAILED;
+	if (!outcome && has_time(&question))
+		outcome = copy_with_time(&question, out_fd, outputs.answer_fd);
 	_exit((int)outcome);
 }
