@@ -65,12 +65,11 @@ static void print_overview(FILE *out)
 		     "\nCommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
-	fprintf(out,
-		"\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
-		"4 a report is above --fail-above or something grows,\n"
-		"5 that cannot be told; run: those of the program, 126 and 127 if there is none to "
-		"execute.\n"
-		"More: heapinject help COMMAND, man heapinject\n");
+	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
+		     "4 a report is above --fail-above or something grows,\n"
+		     "5 that cannot be told, 23 run --fail-if-leaks found leaks; run: those of the "
+		     "program, 126 and 127 if there is none to execute.\n"
+		     "More: heapinject help COMMAND, man heapinject\n");
 }
 
 /* before: what the message begins with. Says which command may be meant: by its name, or report. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c,
- * cli_guard.c, cli_request.c, cli_top.c and cli_serve.c define them.
+ * cli_run.c, cli_guard.c, cli_request.c, cli_top.c and cli_serve.c define them.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H

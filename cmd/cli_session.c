@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli_session.c - `heapinject attach` and `heapinject run`, which take the same options. */
+/* cli_session.c - `heapinject attach`, whose options other commands take, too. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "hi_exit.h"
 #include "hi_interval.h"
 #include "hi_units.h"
-#include "run.h"
 #include "session.h"
 
 #define DEFAULT_NS 60000000000u
@@ -33,7 +32,7 @@ enum {
 	OPTION_DETACHED,
 };
 
-/* attach or run: these take the same options */
+/* that takes these options: attach, or another */
 static const char *session_command;
 
 static int parse_keep(const char *text, size_t *out_keep)
@@ -212,7 +211,7 @@ static int parse_any_option(int option, const struct hi_options *given,
 			    const struct cli_more_options *more, struct session_options *options)
 {
 	if (option >= CLI_MORE_OPTIONS)
-		return more->parse(more->context, option, given->value);
+		return more->parse(more->context, option, given->is_off ? CLI_OFF : given->value);
 	if (option >= CLI_PUSH_OPTIONS && option < CLI_PUSH_END)
 		return cli_push_parse(session_command, option, given, &options->push);
 	return parse_attach_option(option, given, options);
@@ -315,28 +314,6 @@ static int run_attach(int argc, char **argv)
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
-static int run_run(int argc, char **argv)
-{
-	struct session_options options = cli_session_defaults();
-	options.duration_ns = 0;
-	options.prefix = "./";
-	int next, exit_code = cli_session_parse(argc, argv, true, NULL, &options, &next);
-	if (exit_code != HI_EXIT_OK)
-		return exit_code;
-	if (next >= argc)
-		return cli_usage_error("run", "which program? give its command line", NULL);
-	if (!strcmp(options.prefix, "-"))
-		return cli_usage_error("run", "standard output is the program's, and not for -o -",
-				       NULL);
-	if (options.detached)
-		return cli_usage_error("run", "it ends with the program, and is never --detached",
-				       NULL);
-	if (options.loader == HI_LOADER_DLOPEN)
-		return cli_usage_error("run", "before a program's start there is no dlopen", NULL);
-	exit_code = cli_session_complete(&options);
-	return exit_code == HI_EXIT_OK ? run_program(&options, argv + next) : exit_code;
-}
-
 const struct command cli_attach = {
 	"attach", run_attach,
 	"PID [-s TIME] [-c BYTES] [--every TIME] [--every-alloc BYTES] [--at-peak BYTES] "
@@ -402,29 +379,4 @@ const struct command cli_attach = {
 	"which goes on without a terminal;\n"
 	"                         its messages go to PREFIX.PID.NNNN.log\n" CLI_PUSH_HELP
 	"  -q, --quiet            no progress\n"
-	"  -v, --verbose          say what is done, and what grows whenever that "
-	"changes\n"};
-
-const struct command cli_run_program = {
-	"run", run_run, "[OPTIONS of attach] [--] COMMAND [ARGUMENT...]",
-	"profile the heap of a program from its first instruction on",
-	"Starts the program, samples its allocations until it exits, shows what it never freed, "
-	"and "
-	"exits with its exit status.\n"
-	"Takes the options of attach (`heapinject help attach`), in front of the command, but not "
-	"-o - and --loader dlopen.\n"
-	"\n"
-	"  -s, --duration TIME    detach after that time (default: at the program's exit); the "
-	"program goes on\n"
-	"  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default: the "
-	"program's "
-	"name, here)\n"
-	"\n"
-	"All of heapinject's own messages go to standard error; only the object of --json comes "
-	"to "
-	"standard output, after the program's exit.\n"
-	"SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to the program. "
-	"`heapinject detach PID` ends the session, and\n"
-	"the program goes on. Exits with 128 + N if signal N ended the program, with 127 if it is "
-	"not found and with 126 if it cannot be\n"
-	"executed; if it exits with 0, as attach does.\n"};
+	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};

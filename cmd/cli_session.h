@@ -14,9 +14,10 @@
 
 /* Options of one command besides those of attach, with codes from here on. */
 #define CLI_MORE_OPTIONS 512
+#define CLI_OFF "off" /* value of a switch that is given as --name=false */
 struct cli_more_options {
 	const struct option *known; /* the last one has no name */
-	/* option: its code; value: what was given */
+	/* option: its code; value: what was given, CLI_OFF, or of a switch anything else */
 	int (*parse)(void *context, int option, const char *value);
 	void *context;
 };

@@ -48,9 +48,10 @@ _heapinject() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_heapinject_commands "$program")" -- "$word")
 		return
 	fi
-	# the options of run are those of attach, and guard has them, too
-	options=$(_heapinject_options "$program" "${command/#run/attach}")
-	[[ $command != guard ]] || options+=$'\n'$(_heapinject_options "$program" attach)
+	# run and guard have the options of attach, too
+	options=$(_heapinject_options "$program" "$command")
+	[[ $command != run && $command != guard ]] ||
+		options+=$'\n'$(_heapinject_options "$program" attach)
 	while read -r name argument; do
 		[[ $argument == . || $previous != "$name" ]] || {
 			_heapinject_value "$argument" "$word"

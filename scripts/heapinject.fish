@@ -12,12 +12,12 @@ function __heapinject_is_command
 end
 
 # Each option of the command that is typed: its name, its argument ("." if there is none), and what
-# help says of it. Names on one line of help have the same argument. The options of run are those
-# of attach, and guard has them, too.
+# help says of it. Names on one line of help have the same argument. Run and guard have the options
+# of attach, too.
 function __heapinject_table
     set -l words (commandline -opc)
-    set -l commands (string replace -r '^run$' attach -- $words[2])
-    test "$commands" = guard; and set commands attach guard
+    set -l commands $words[2]
+    contains -- "$commands" run guard; and set commands attach $commands
     for command in $commands
         heapinject help $command 2>/dev/null
     end | awk '/^ +-/ {

@@ -24,9 +24,9 @@ _heapinject() {
 		_describe command commands
 		return
 	fi
-	# the options of run are those of attach, and guard has them, too
-	for line in ${(f)"$($program help ${command/#%run/attach} 2>/dev/null
-		[[ $command != guard ]] || $program help attach 2>/dev/null)"}; do
+	# run and guard have the options of attach, too
+	for line in ${(f)"$($program help $command 2>/dev/null
+		[[ $command != (run|guard) ]] || $program help attach 2>/dev/null)"}; do
 		[[ $line == ' '##-* ]] || continue
 		line=${line## ##}
 		text=${${${line#*  }## ##}//[\[\]]/}

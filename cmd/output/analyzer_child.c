@@ -13,7 +13,7 @@
 #include "held_memory.h"
 
 #define STREAM_PIPE_BYTES (1 << 20)
-#define SUMMARY_BYTES_MAX (64u << 10)
+#define SUMMARY_BYTES_MAX (1u << 20) /* leaked blocks by stack, in JSON */
 #define HELD_BYTES (24u << 20)
 #define NICE_AT_THE_END 5
 /* more than a pipe holds; bounds the reads if the child keeps writing */
@@ -104,6 +104,7 @@ _Noreturn static void run_child(const struct ends *far, struct identity user,
 		.summary_fd = far->summary,
 		.ask_fd = far->ask,
 		.names_live = files->names_live,
+		.suppressions = files->suppressions,
 	};
 	int *const kept[] = {&outputs.stream_fd, &outputs.status_fd,  &outputs.heap_fd,
 			     &outputs.pprof_fd,  &outputs.summary_fd, &outputs.ask_fd};
@@ -213,6 +214,9 @@ static void relay_byte(struct relay *relay, char byte)
 
 	if (byte == HI_ANALYZER_ANSWER && relay->answer) {
 		relay->text = relay->answer;
+		relay->bar = 0;
+	} else if (byte == HI_ANALYZER_LEAKS && relay->text == relay->answer) {
+		putc(byte, relay->text);
 		relay->bar = 0;
 	} else if (relay->bar < sizeof(bar) && value == bar[relay->bar]) {
 		relay->bar++;

@@ -29,9 +29,10 @@ struct analyzer_child {
 };
 
 struct analyzer_files {
-	int heap_fd, pprof_fd; /* the child takes copies */
-	bool names_live;       /* as in struct hi_analyzer_outputs */
-	bool holds_memory;     /* held_memory.h */
+	int heap_fd, pprof_fd;    /* the child takes copies */
+	bool names_live;          /* as in struct hi_analyzer_outputs */
+	bool holds_memory;        /* held_memory.h */
+	const char *suppressions; /* as in struct hi_analyzer_outputs */
 };
 
 /*
@@ -45,9 +46,10 @@ int analyzer_child_status(const struct analyzer_child *child,
 /* Changes the child's priority, where that is permitted. nice: -20 to 19. */
 void analyzer_child_set_nice(const struct analyzer_child *child, int nice);
 /*
- * Closes the stream, copies the child's summary to `out` and its answer to `answer`, and waits for
- * the child to end. Another thread must answer the child's requests in the meantime
- * (file_service.h). Returns the child's exit code, or negative errno if it was killed.
+ * Closes the stream, copies the child's summary to `out` and its answer to `answer`, with what
+ * follows it (HI_ANALYZER_LEAKS), and waits for the child to end. Another thread must answer the
+ * child's requests in the meantime (file_service.h). Returns the child's exit code, or negative
+ * errno if it was killed.
  */
 int analyzer_child_finish(struct analyzer_child *child, FILE *out, FILE *answer);
 /* Does only the first part of analyzer_child_finish: closes the stream. */

@@ -89,7 +89,8 @@ static int open_files(struct sink *sink, const struct sink_options *options,
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd,
 					     .pprof_fd = sink->outputs.pprof_fd,
 					     .names_live = options->names_live,
-					     .holds_memory = options->holds_memory};
+					     .holds_memory = options->holds_memory,
+					     .suppressions = options->suppressions};
 	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.roots.reader),
 				   &files);
 	if (!err)
@@ -181,6 +182,20 @@ static void complain_of_the_end(struct sink *sink, bool was_killed)
 		removed[1] ? "empty, removed" : "may not be whole");
 }
 
+/* Of the answer and what follows it, the latter becomes the report of leaked blocks. */
+static void split_answer(struct sink *sink)
+{
+	char *text = sink->answer ? strchr(sink->answer, HI_ANALYZER_LEAKS) : NULL;
+	char *json = text && text[1] ? strchr(text + 2, HI_ANALYZER_LEAKS) : NULL;
+
+	if (!json)
+		return;
+	*text = *json = 0;
+	sink->leaks_letter = text[1];
+	sink->leaks = text + 2;
+	sink->leaks_json = json + 1;
+}
+
 int sink_finish(struct sink *sink, FILE *out)
 {
 	if (sink->streams)
@@ -193,8 +208,8 @@ int sink_finish(struct sink *sink, FILE *out)
 	FILE *kept = open_memstream(&summary, &size);
 	FILE *answer = open_memstream(&sink->answer, &answer_size);
 	const int exit_code = analyzer_child_finish(&sink->analyzer, kept ? kept : out, answer);
-	if (answer)
-		fclose(answer);
+	if (answer && !fclose(answer))
+		split_answer(sink);
 	sink->is_written = exit_code == HI_EXIT_OK;
 	if (kept && !fclose(kept))
 		fputs(summary, out);

@@ -34,13 +34,20 @@ struct sink {
 	struct file_service service;
 	/* set by sink_finish: the answer for programs, JSON without its last brace; NULL = none */
 	char *answer;
+	/*
+	 * the report of leaked blocks (HI_ANALYZER_LEAKS), parts of `answer`; NULL = there is none.
+	 * leaks_letter says what it comes to
+	 */
+	const char *leaks, *leaks_json;
+	char leaks_letter;
 };
 
 struct sink_options {
-	const char *prefix; /* of the file names; "-" = standard output */
-	bool names_live;    /* as in struct hi_analyzer_outputs */
-	bool holds_memory;  /* of the analyzer (held_memory.h) */
-	bool syncs;         /* dumps are on the disk before they have their names */
+	const char *prefix;       /* of the file names; "-" = standard output */
+	bool names_live;          /* as in struct hi_analyzer_outputs */
+	bool holds_memory;        /* of the analyzer (held_memory.h) */
+	bool syncs;               /* dumps are on the disk before they have their names */
+	const char *suppressions; /* as in struct hi_analyzer_outputs */
 };
 /*
  * Returns an exit code of hi_exit.h; nothing is

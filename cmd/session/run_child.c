@@ -16,9 +16,10 @@
 #include "plain_text.h"
 #include "proc_file.h"
 
-int run_child_let_go(struct run_child *child, const struct attachment *attachment)
+int run_child_let_go(struct run_child *child, const struct attachment *attachment, bool is_watched)
 {
-	const int err = launch_let_go(child->pid, &attachment->memory, &attachment->gadgets);
+	const int err =
+		launch_let_go(child->pid, &attachment->memory, &attachment->gadgets, is_watched);
 
 	child->goes = !err;
 	if (err)

@@ -17,8 +17,12 @@ struct run_child {
 
 struct attachment;
 
-/* It is attached to: lets it go on. 0, or negative errno, which was printed; it is to be ended. */
-must_check int run_child_let_go(struct run_child *child, const struct attachment *attachment);
+/*
+ * It is attached to: lets it go on; is_watched: and exit_watch.h watches it. 0, or negative errno,
+ * which was printed; it is to be ended.
+ */
+must_check int run_child_let_go(struct run_child *child, const struct attachment *attachment,
+				bool is_watched);
 /* It has executed another program: says which, in words that need not be freed. */
 const char *run_child_explain_exec(const struct run_child *child);
 /* Prints what was never freed, from the profile at heap_path, to standard error. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "exit_watch.h"
 #include "procfs.h"
 #include "run_child.h"
 
@@ -42,7 +43,8 @@ static bool is_stopped(pid_t pid)
 {
 	struct proc_status status;
 
-	return !proc_status_read(pid, pid, &status) && status.state == 'T';
+	return exit_watch_is_stopped() ||
+	       (!proc_status_read(pid, pid, &status) && status.state == 'T');
 }
 
 /*

@@ -16,7 +16,7 @@
  *   session_detached.h   a session that the command does not wait for
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
- *                        run_signals.h: its signals
+ *                        run_signals.h: its signals; session_leaks.h: what it leaked
  *   session_list.h       the sessions that are running
  *   control_socket.h     how another process sends requests to a session (control_clients.h: those
  *                        that have not sent one yet; control_descriptor.h: memory as an answer);
@@ -74,7 +74,10 @@ struct session_options {
 	bool until_sure;    /* the session ends as soon as it is firm that something grows */
 	bool fail_if_grows; /* HI_EXIT_ABOVE if something grows, HI_EXIT_UNSURE if that is not known
 			     */
-	bool detached;      /* the command returns once the process is attached to */
+	/* run: HI_EXIT_LEAKS if blocks are leaked at the exit, and HI_EXIT_UNSURE as above */
+	bool finds_leaks;
+	const char *suppressions; /* lines that say what is no leak; NULL = none */
+	bool detached;            /* the command returns once the process is attached to */
 	bool quiet, verbose;
 	bool holds_memory; /* of injector and analyzer, so that they go on when there is none left
 			    */

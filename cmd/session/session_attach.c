@@ -16,6 +16,7 @@
 #include "run_child.h"
 #include "session_begin.h"
 #include "session_end.h"
+#include "session_leaks.h"
 #include "session_limit.h"
 #include "session_loop.h"
 #include "session_signals.h"
@@ -55,8 +56,11 @@ static int run_attached(struct session *session)
 		session_triggers_begin(session);
 		session_limit_begin(session);
 		session->progress.interval = session->options->interval;
+		if (exit_code == HI_EXIT_OK)
+			exit_code = session_leaks_check(session);
 		if (exit_code == HI_EXIT_OK && session->options->run &&
-		    run_child_let_go(session->options->run, &session->attachment))
+		    run_child_let_go(session->options->run, &session->attachment,
+				     session->options->finds_leaks))
 			exit_code = HI_EXIT_FAILED;
 		session->progress.is_log = session->detached.is_on || session_limit_is_log(session);
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
@@ -118,6 +122,7 @@ int session_attach(const struct session_options *options)
 			(options->verbose || options->triggers.limit.count) && !options->quiet,
 		.holds_memory = options->holds_memory,
 		.syncs = options->triggers.limit.count != 0,
+		.suppressions = options->suppressions,
 	};
 	exit_code = sink_open(&session.sink, &into, &session.preflight);
 	if (exit_code != HI_EXIT_OK) {

@@ -12,6 +12,7 @@
 #include "plain_text.h"
 #include "run_child.h"
 #include "run_signals.h"
+#include "session_leaks.h"
 #include "session_limit.h"
 #include "session_loop.h"
 #include "session_signals.h"
@@ -87,6 +88,7 @@ static void print_json(const struct session *session)
 		plain_text_json(stdout, next);
 	}
 	session_limit_json(session, stdout);
+	session_leaks_json(session, stdout);
 	fputs("}\n", stdout);
 	fflush(stdout);
 }
@@ -150,7 +152,9 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 			session->dumps.written, session->dumps.first_path,
 			session->sink.outputs.heap_path);
 	fflush(out);
-	if (session->sink.is_written && options->run && reason == HI_STREAM_END_EXIT)
+	session_leaks_report(session, out);
+	if (session->sink.is_written && options->run && reason == HI_STREAM_END_EXIT &&
+	    !options->finds_leaks)
 		run_child_show_kept(session->sink.outputs.heap_path);
 	if (options->json)
 		print_json(session);
@@ -176,6 +180,7 @@ static void answer_client(const struct session *session, const struct receipt *r
 int session_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	struct receipt receipt;
+	session_leaks_end(session);
 	if (reason != HI_STREAM_END_EXIT && reason != HI_STREAM_END_EXEC)
 		session_send_stats(session);
 	/* detach reads the objects anew */
@@ -213,6 +218,8 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	if (exit_code == HI_EXIT_OK && session->options->fail_if_grows)
 		exit_code = exit_code_of(session->sink.answer);
 	answer_client(session, &receipt, exit_code);
+	if (exit_code == HI_EXIT_OK)
+		exit_code = session_leaks_exit_code(session);
 	if (session->options->outcome)
 		*session->options->outcome = (struct session_outcome){
 			.is_over = exit_code != HI_EXIT_FAILED,

@@ -10,6 +10,7 @@
 #include "attach_entries.h"
 #include "run_signals.h"
 #include "session_control.h"
+#include "session_leaks.h"
 #include "session_limit.h"
 #include "session_rate.h"
 #include "session_triggers.h"
@@ -295,6 +296,10 @@ enum hi_stream_end_reason session_run(struct session *session)
 		(void)poll(waits, 3 + others, ROUND_MS);
 		session_limit_woken(session, waits + 3, others);
 		const int trouble = work(session);
+		if (session_leaks_are_due(session)) {
+			session_send_stats(session);
+			session_leaks_find(session);
+		}
 		if (waits[2].revents)
 			return HI_STREAM_END_EXIT;
 		const int gone = session->attachment.is_unchanged

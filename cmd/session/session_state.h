@@ -26,6 +26,13 @@
 
 #define SECOND_NS 1000000000ull
 
+/* For session_leaks.c. */
+struct session_leaks {
+	bool is_held, is_known;
+	int err;    /* of the search */
+	int missed; /* if it was not held: enum exit_watch_state */
+};
+
 struct session {
 	const struct session_options *options;
 	struct preflight preflight;
@@ -46,6 +53,7 @@ struct session {
 	int trigger_fd; /* of --on-signal; -1 = none */
 	struct triggers triggers;
 	struct session_limit guarded;
+	struct session_leaks leaks;
 	struct unsampled_frees frees;
 	uint64_t frees_ns;         /* when they were written last */
 	struct memory_limit limit; /* as of limit_ns */

@@ -33,6 +33,8 @@
 static struct watch {
 	pid_t pid, tracer;
 	pthread_t thread;
+	int (*take)(void *context);
+	void *context;
 	bool is_running; /* there is a tracing thread */
 	bool is_suspended;
 	int state; /* enum exit_watch_state; atomic, as the next two */
@@ -292,11 +294,22 @@ static void follow(void)
 		set_state(EXIT_WATCH_MISSED);
 }
 
+static int take_over(void)
+{
+	int err = watch.take(watch.context);
+
+	if (!err)
+		err = ptrace_request(PTRACE_SETOPTIONS, "exit_watch", watch.pid, 0, OPTIONS);
+	return err ? err : go_on(watch.pid, PTRACE_CONT, 0);
+}
+
 static void *watch_main(void *argument)
 {
 	(void)argument;
 	watch.tracer = gettid();
-	const int err = seize_all();
+	const int err = watch.take ? take_over() : seize_all();
+
+	watch.take = NULL;
 
 	__atomic_store_n(&watch.begun, err ? err : 1, __ATOMIC_RELEASE);
 	if (!err)
@@ -353,9 +366,9 @@ static int start(void)
 	return err < 0 ? err : 0;
 }
 
-int exit_watch_begin(pid_t pid)
+int exit_watch_begin(pid_t pid, int (*take)(void *context), void *context)
 {
-	watch = (struct watch){.pid = pid};
+	watch = (struct watch){.pid = pid, .take = take, .context = context};
 	block_sigchld();
 	const int err = start();
 	if (err)

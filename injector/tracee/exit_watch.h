@@ -34,10 +34,12 @@ enum exit_watch_state {
 };
 
 /*
- * From here on SIGCHLD is blocked in the calling thread, and in those that it creates. 0, or the
- * error of the first thread that cannot be traced; then none is.
+ * From here on SIGCHLD is blocked in the calling thread, and in those that it creates. take: NULL,
+ * or runs first, in the tracing thread, and leaves the program's only thread stopped and traced by
+ * that (remote_hand_over): it is let go when it is watched. 0, or the error of `take` or of the
+ * first thread that cannot be traced; then none is.
  */
-must_check int exit_watch_begin(pid_t pid);
+must_check int exit_watch_begin(pid_t pid, int (*take)(void *context), void *context);
 /* Lets the program go, wherever it is. */
 void exit_watch_end(void);
 enum exit_watch_state exit_watch_look(void);

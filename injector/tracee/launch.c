@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "elf_images.h"
+#include "exit_watch.h"
 #include "fault.h"
 #include "link_map.h"
 #include "proc_file.h"
@@ -406,6 +407,7 @@ struct letting_go {
 	pid_t pid;
 	const struct memory *memory;
 	const struct remote_gadgets *gadgets;
+	bool is_watched;
 };
 
 /*
@@ -429,11 +431,15 @@ static int let_go(void *context)
 	if (err)
 		kill(child->pid, SIGKILL); /* nothing of it has run, nor shall it */
 	fault_pass("the program may outlive us");
-	const int closed = remote_close(&remote);
+	const int closed =
+		child->is_watched && !err ? remote_hand_over(&remote) : remote_close(&remote);
 	return err ? err : closed;
 }
 
-int launch_let_go(pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets)
+int launch_let_go(pid_t pid, const struct memory *memory, const struct remote_gadgets *gadgets,
+		  bool is_watched)
 {
-	return tracee_worker(let_go, &(struct letting_go){pid, memory, gadgets});
+	struct letting_go child = {pid, memory, gadgets, is_watched};
+
+	return is_watched ? exit_watch_begin(pid, let_go, &child) : tracee_worker(let_go, &child);
 }

@@ -15,6 +15,7 @@
 #ifndef HI_LAUNCH_H
 #define HI_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "memory.h"
@@ -50,10 +51,11 @@ struct launch {
 must_check int launch(struct launch *launch, pid_t *out_pid);
 /*
  * Continues the child, which from then on lives without the calling process. At no instant is it
- * stopped and would outlive the calling process. memory, gadgets: of the child (remote.h). On
- * negative errno it has been killed, or is as it was.
+ * stopped and would outlive the calling process. memory, gadgets: of the child (remote.h).
+ * is_watched: exit_watch.h watches it, from its first instruction on. On negative errno it has been
+ * killed, or is as it was.
  */
 must_check int launch_let_go(pid_t pid, const struct memory *memory,
-			     const struct remote_gadgets *gadgets);
+			     const struct remote_gadgets *gadgets, bool is_watched);
 
 #endif

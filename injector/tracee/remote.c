@@ -197,6 +197,18 @@ int remote_close(struct remote *remote)
 	return err;
 }
 
+int remote_hand_over(struct remote *remote)
+{
+	const int err = put_back(remote);
+
+	if (err || remote->tracee.state != TRACEE_STOPPED) {
+		(void)remote_close(remote);
+		return err ? err : -ESRCH;
+	}
+	tracee_hand_over(&remote->tracee);
+	return 0;
+}
+
 /* ---- open ------------------------------------------------------------------------------------ */
 
 static void start(struct remote *remote, const struct memory *memory,

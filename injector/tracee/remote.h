@@ -76,6 +76,11 @@ must_check int remote_adopt(struct remote *remote, struct tracee *tracee,
  * returns the first error.
  */
 int remote_close(struct remote *remote);
+/*
+ * Restores it exactly, and leaves it stopped and traced by the calling thread, which resumes it. On
+ * failure it was let go.
+ */
+must_check int remote_hand_over(struct remote *remote);
 
 /*
  * Makes one system call. out_result: its return value, which may be a negative errno of the

@@ -228,6 +228,12 @@ int tracee_detach(struct tracee *tracee)
 	return err;
 }
 
+void tracee_hand_over(struct tracee *tracee)
+{
+	tracee_note_held(tracee);
+	forget(tracee);
+}
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)

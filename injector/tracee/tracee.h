@@ -73,6 +73,8 @@ void tracee_abandon(struct tracee *tracee);
  * idempotent.
  */
 int tracee_detach(struct tracee *tracee);
+/* Ends the hold, and leaves the thread stopped and traced: the caller resumes it without this. */
+void tracee_hand_over(struct tracee *tracee);
 
 /*
  * Runs to the next system-call stop: TRACEE_SYSCALL_ENTRY, after that TRACEE_SYSCALL_EXIT. Stops of

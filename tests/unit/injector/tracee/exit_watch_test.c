@@ -67,7 +67,7 @@ static pid_t watched(void (*run)(void))
 		_exit(0);
 	}
 	ptrace_keep_status(pid);
-	CHECK_EQ(exit_watch_begin(pid), 0);
+	CHECK_EQ(exit_watch_begin(pid, NULL, NULL), 0);
 	CHECK(write(go[1], "", 1) == 1);
 	return pid;
 }
@@ -379,7 +379,7 @@ UNIT_TEST(what_it_forks_is_left_alone)
 
 UNIT_TEST(what_cannot_be_traced_is_said)
 {
-	CHECK_EQ(exit_watch_begin(getpid()), -EPERM);
+	CHECK_EQ(exit_watch_begin(getpid(), NULL, NULL), -EPERM);
 	CHECK_EQ(exit_watch_look(), EXIT_WATCH_NONE);
 	exit_watch_end();
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "remote.h"
+#include "exit_watch.h"
 #include "victim.h"
 
 #define STOPS 3000
@@ -67,7 +68,7 @@ static int let_go(pid_t pid)
 	if (!err)
 		err = remote_gadgets_find(&maps, &memory, &gadgets);
 	if (!err)
-		err = launch_let_go(pid, &memory, &gadgets);
+		err = launch_let_go(pid, &memory, &gadgets, false);
 	return err;
 }
 
@@ -131,6 +132,30 @@ UNIT_TEST(let_go_it_outlives_its_parent)
 	kill(pid, SIGKILL);
 	CHECK_EQ(err, 0);
 	CHECK_EQ(status.state, 'S');
+}
+
+/* It ends within a millisecond, which must not be before it is traced. */
+UNIT_TEST(let_go_it_is_watched_from_its_first_instruction_on)
+{
+	for (unsigned round = 0; round < 20; round++) {
+		char *argv[] = {true_path, NULL};
+		const pid_t pid = launched(argv);
+		struct remote_gadgets gadgets;
+		struct memory memory;
+		struct maps maps;
+
+		CHECK_EQ(memory_open(&memory, pid, pid), 0);
+		CHECK_EQ(maps_read(pid, pid, &maps), 0);
+		CHECK_EQ(remote_gadgets_find(&maps, &memory, &gadgets), 0);
+		ptrace_keep_status(pid);
+		CHECK_EQ(launch_let_go(pid, &memory, &gadgets, true), 0);
+		WAIT_FOR(exit_watch_look() != EXIT_WATCH_GOES);
+		CHECK_EQ(exit_watch_look(), EXIT_WATCH_HELD);
+		exit_watch_end();
+		CHECK_EQ(end_of(pid), 0);
+		maps_close(&maps);
+		memory_close(&memory);
+	}
 }
 
 UNIT_TEST(failures_leave_no_child)
