@@ -2,8 +2,10 @@
 /*
  * A container with a destructor, which was made when the program began: it holds 4 MB, replaces one
  * block after the other, and frees by an address of free that it has in its own memory, not in a
- * slot. "ready", then it works until it is ended; "held N" tells how many bytes it holds.
+ * slot. "ready", then it works until it is ended; to each line it answers "replaced N", how many
+ * blocks it has replaced.
  */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdint.h>
 
@@ -12,6 +14,8 @@
 #define BLOCKS 40000u
 #define BLOCK_BYTES 100u
 #define PAUSE_EVERY 20000u /* a test that shares its CPUs with others needs no more */
+
+static uint64_t replaced;
 
 struct container {
 	void (*destroy)(void *); /* packed away, as a library's table of methods is */
@@ -44,6 +48,7 @@ static void *work(void *argument)
 	for (uint64_t round = 1;; round++) {
 		state ^= state << 13, state ^= state >> 7, state ^= state << 17;
 		memset(replace(container, state % BLOCKS), 1, BLOCK_BYTES);
+		__atomic_store_n(&replaced, round, __ATOMIC_RELAXED);
 		if (round % PAUSE_EVERY == 0)
 			usleep(1000);
 	}
@@ -59,6 +64,6 @@ int main(void)
 		return 1;
 	target_say("ready\n");
 	while (target_read(command))
-		target_say("held %u\n", BLOCKS * BLOCK_BYTES);
+		target_say("replaced %" PRIu64 "\n", __atomic_load_n(&replaced, __ATOMIC_RELAXED));
 	return 0;
 }
