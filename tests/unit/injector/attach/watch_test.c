@@ -107,6 +107,8 @@ static void watched_end(struct watched *watched)
 {
 	struct receipt receipt;
 	CHECK_EQ(detach(&watched->attached.attachment, &receipt), 0);
+	if (!receipt.is_clean)
+		receipt_print(&receipt, stderr);
 	CHECK(receipt.is_clean);
 	victim_check(&watched->attached.victim);
 	attached_check_slots(&watched->attached);
