@@ -20,7 +20,7 @@
 #define NS_PER_MS 1000000u
 
 struct transfer {
-	const struct curl_library *library;
+	const struct curl_library *libcurl;
 	const struct http_request *request;
 	int fd, err;
 	size_t size;
@@ -111,7 +111,7 @@ static void restrict_transfer(const struct curl_library *library, void *curl,
 static void set_up(void *curl, struct transfer *transfer, char *error)
 {
 	const struct http_request *request = transfer->request;
-	const struct curl_library *library = transfer->library;
+	const struct curl_library *library = transfer->libcurl;
 
 	library->set(curl, OPTION_URL, request->url);
 	restrict_transfer(library, curl, request);
@@ -161,7 +161,7 @@ static int explain(const struct transfer *transfer, int code, const char *error,
 		return transfer->err;
 	}
 	snprintf(complaint, HTTP_COMPLAINT_MAX, "%s%s",
-		 *error ? error : transfer->library->explain(code), remedy(transfer, code));
+		 *error ? error : transfer->libcurl->explain(code), remedy(transfer, code));
 	printable(complaint);
 	return code == CURL_TIMED_OUT ? -ETIMEDOUT : -EIO;
 }
@@ -183,28 +183,28 @@ static int judge(struct transfer *transfer, long status, char *complaint)
 
 int http_fetch(const struct http_request *request, int fd, char complaint[HTTP_COMPLAINT_MAX])
 {
-	struct transfer transfer = {.library = curl_load(), .request = request, .fd = fd};
+	struct transfer transfer = {.libcurl = curl_load(), .request = request, .fd = fd};
 	char error[CURL_ERROR_SIZE] = "";
 	long status = 0;
 
-	if (!transfer.library) {
+	if (!transfer.libcurl) {
 		curl_explain_none("URLs are read",
 				  "the static program reads no URLs; fetch it with curl -o FILE, "
 				  "and give that",
 				  complaint, HTTP_COMPLAINT_MAX);
 		return -ENOSYS;
 	}
-	void *curl = transfer.library->init();
+	void *curl = transfer.libcurl->init();
 	if (!curl) {
 		snprintf(complaint, HTTP_COMPLAINT_MAX, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &transfer.start);
 	set_up(curl, &transfer, error);
-	const int code = curl_perform(transfer.library, curl);
-	transfer.library->get_info(curl, INFO_RESPONSE_CODE, &status);
+	const int code = curl_perform(transfer.libcurl, curl);
+	transfer.libcurl->get_info(curl, INFO_RESPONSE_CODE, &status);
 	const int err = code ? explain(&transfer, code, error, complaint)
 			     : judge(&transfer, status, complaint);
-	transfer.library->cleanup(curl);
+	transfer.libcurl->cleanup(curl);
 	return err;
 }

@@ -19,7 +19,7 @@
 #define RETRY_AFTER_MAX 86400
 
 struct sending {
-	const struct curl_library *library;
+	const struct curl_library *libcurl;
 	const struct hi_send *request;
 	struct hi_sent *sent;
 	size_t size;   /* of the answer so far */
@@ -92,7 +92,7 @@ static long version_of(const struct hi_send *request)
 static int set_up(struct sending *sending, void *curl, void *headers)
 {
 	const struct hi_send *request = sending->request;
-	const struct curl_library *library = sending->library;
+	const struct curl_library *library = sending->libcurl;
 	const char *authorities = getenv("SSL_CERT_FILE");
 	const uint64_t connect_ms =
 		request->timeout_ms < CONNECT_MS_MAX ? request->timeout_ms : CONNECT_MS_MAX;
@@ -127,7 +127,7 @@ static void explain(struct sending *sending, void *curl, int code)
 	struct hi_sent *sent = sending->sent;
 	int64_t uploaded = 0;
 
-	sending->library->get_info(curl, INFO_SIZE_UPLOAD, &uploaded);
+	sending->libcurl->get_info(curl, INFO_SIZE_UPLOAD, &uploaded);
 	sent->err = code == CURL_TIMED_OUT             ? -ETIMEDOUT
 		    : code == CURL_ABORTED_BY_CALLBACK ? -ECANCELED
 						       : -EIO;
@@ -135,7 +135,7 @@ static void explain(struct sending *sending, void *curl, int code)
 	snprintf(sent->text, sizeof(sent->text), "%s",
 		 sent->err == -ECANCELED ? "the server has not answered in time"
 		 : *sending->error       ? sending->error
-					 : sending->library->explain(code));
+					 : sending->libcurl->explain(code));
 }
 
 static void read_result(struct sending *sending, void *curl)
@@ -143,8 +143,8 @@ static void read_result(struct sending *sending, void *curl)
 	struct hi_sent *sent = sending->sent;
 	int64_t wait_s = 0;
 
-	sending->library->get_info(curl, INFO_RESPONSE_CODE, &sent->status);
-	sending->library->get_info(curl, INFO_RETRY_AFTER, &wait_s);
+	sending->libcurl->get_info(curl, INFO_RESPONSE_CODE, &sent->status);
+	sending->libcurl->get_info(curl, INFO_RETRY_AFTER, &wait_s);
 	if (wait_s > 0)
 		sent->retry_after_s = wait_s < RETRY_AFTER_MAX ? (uint64_t)wait_s : RETRY_AFTER_MAX;
 }
@@ -176,27 +176,27 @@ static void make_plain(char *text)
 void hi_send(const struct hi_send *request, struct hi_sent *out_sent)
 {
 	struct sending sending = {
-		.library = curl_load(), .request = request, .sent = out_sent, .error = ""};
+		.libcurl = curl_load(), .request = request, .sent = out_sent, .error = ""};
 
 	*out_sent = (struct hi_sent){.err = -ENOMEM, .grpc_status = HI_SEND_NO_GRPC_STATUS};
 	snprintf(out_sent->text, sizeof(out_sent->text), "%s", strerror(ENOMEM));
-	if (!sending.library)
+	if (!sending.libcurl)
 		return;
-	void *const headers = make_headers(sending.library, request);
-	void *const curl = headers ? sending.library->init() : NULL;
+	void *const headers = make_headers(sending.libcurl, request);
+	void *const curl = headers ? sending.libcurl->init() : NULL;
 	if (curl) {
 		out_sent->err = 0;
 		memset(out_sent->text, 0, sizeof(out_sent->text));
 		int code = set_up(&sending, curl, headers);
 		if (!code)
-			code = curl_perform(sending.library, curl);
+			code = curl_perform(sending.libcurl, curl);
 		read_result(&sending, curl);
 		if (code)
 			explain(&sending, curl, code);
 		make_plain(out_sent->text);
-		sending.library->cleanup(curl);
+		sending.libcurl->cleanup(curl);
 	}
-	sending.library->list_free(headers);
+	sending.libcurl->list_free(headers);
 }
 
 bool hi_send_prepare(bool is_grpc, char text[HI_SEND_TEXT_MAX])
