@@ -142,6 +142,8 @@ PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_
 PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map \
 	-Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both -Wl,-z,norelro \
 	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--eh-frame-hdr
+PROBES_LDFLAGS := -shared -nostdlib -Wl,--build-id=sha1 -Wl,-z,noseparate-code \
+	-Wl,-z,max-page-size=4096 -Wl,--hash-style=gnu -Wl,-z,noexecstack -Wl,--eh-frame-hdr
 
 # ---- sources -------------------------------------------------------------------------------------
 
@@ -152,6 +154,8 @@ all_analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
 static_sources := $(filter %_static.c,$(all_analyzer_sources))
 analyzer_sources := $(filter-out $(static_sources),$(all_analyzer_sources))
 payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.[cS]))
+# An object of its own, which the target maps from a file.
+probe_sources := $(sort $(wildcard payload/arch/$(ARCH)/probes/*.S))
 unit_sources := $(sort $(wildcard $(addprefix tests/unit/,*/*_test.c */*/*_test.c)))
 
 objects_of = $(addsuffix .o,$(addprefix $(O)/,$(basename $(1))))
@@ -160,6 +164,7 @@ cmd_objects := $(call objects_of,$(cmd_sources))
 analyzer_objects := $(call objects_of,$(analyzer_sources))
 static_objects := $(call objects_of,$(static_sources))
 payload_objects := $(call objects_of,$(payload_sources))
+probe_objects := $(call objects_of,$(probe_sources))
 # The payload once more as host code, so that its unit tests can call it.
 guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
 
@@ -232,13 +237,18 @@ $(O)/payload.so: $(payload_objects) payload/exports.map
 	$(say) LD $@
 	$(Q)$(CC) $(PAYLOAD_LDFLAGS) -o $@ $(payload_objects)
 
+# The probes are mapped by their first page alone, so all that a thread runs has to be there.
+$(O)/probes.so: $(probe_objects)
+	$(say) LD $@
+	$(Q)$(CC) $(PROBES_LDFLAGS) -o $@ $^
+
 $(injector_objects): flags = $(INJECTOR_FLAGS)
 $(cmd_objects): flags = $(CMD_FLAGS)
 $(fault_objects): flags = $(INJECTOR_FLAGS) -DHI_FAULTS
 $(analyzer_objects) $(static_objects): flags = $(ANALYZER_FLAGS)
 # Stack protectors, fortification and the like need a libc, so the payload has its own flags alone.
-$(payload_objects): flags = $(PAYLOAD_FLAGS)
-$(payload_objects): user_flags =
+$(payload_objects) $(probe_objects): flags = $(PAYLOAD_FLAGS)
+$(payload_objects) $(probe_objects): user_flags =
 $(guest_objects): flags = $(PAYLOAD_TEST_FLAGS)
 $(host_tests:%=$(O)/tests/unit/%.o): flags = $(TEST_FLAGS)
 $(payload_tests:%=$(O)/tests/unit/%.o): flags = $(PAYLOAD_TEST_FLAGS)
@@ -247,6 +257,8 @@ $(O)/tests/unit/payload/payload_ring_test.o: flags += -Iinjector/stream -Iinject
 
 $(O)/injector/hooks/payload_blob.o: $(O)/payload.so
 $(O)/injector/hooks/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
+$(O)/injector/arena/probes_blob.o: $(O)/probes.so
+$(O)/injector/arena/probes_blob.o: flags += -DPROBES_SO='"$(O)/probes.so"'
 $(O)/analyzer/views/html_page.o: $(wildcard analyzer/views/html/*)
 $(O)/cmd/serve/live_sources.o: $(wildcard cmd/serve/page/*)
 

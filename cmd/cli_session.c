@@ -30,6 +30,7 @@ enum {
 	OPTION_AT_RSS,
 	OPTION_ON_SIGNAL,
 	OPTION_DETACHED,
+	OPTION_OTEL,
 };
 
 /* that takes these options: attach, or another */
@@ -142,6 +143,9 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	case OPTION_DETACHED:
 		options->detached = !given->is_off;
 		return HI_EXIT_OK;
+	case OPTION_OTEL:
+		options->has_probes = !given->is_off;
+		return HI_EXIT_OK;
 	case OPTION_EVERY_ALLOC:
 		return parse_amount(value, &options->triggers.alloc_bytes);
 	case OPTION_AT_PEAK:
@@ -240,6 +244,7 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 		{"json", no_argument, NULL, 'j'},
 		{"fail-if-grows", no_argument, NULL, 'f'},
 		{"detached", no_argument, NULL, OPTION_DETACHED},
+		{"otel", no_argument, NULL, OPTION_OTEL},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -320,7 +325,8 @@ const struct command cli_attach = {
 	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
 	"[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
 	"[--loader "
-	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [--push URL] [-q] [-v]",
+	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [--push URL] [--otel] "
+	"[-q] [-v]",
 	"profile the heap of a live process",
 	"Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	"Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
@@ -378,5 +384,10 @@ const struct command cli_attach = {
 	"      --detached         return once it is attached, and print the pid of the session, "
 	"which goes on without a terminal;\n"
 	"                         its messages go to PREFIX.PID.NNNN.log\n" CLI_PUSH_HELP
+	"      --otel             show each sample to other tools as well, by probes in the "
+	"process: "
+	"otel_memory:alloc(address, size,\n"
+	"                         weight) and otel_memory:free(address), for OpenTelemetry's eBPF "
+	"profiler, bpftrace, perf\n"
 	"  -q, --quiet            no progress\n"
 	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};

@@ -74,8 +74,10 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 17u
+#define HI_WIRE_VERSION 18u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
+/* the file of the probes begins with it; it shows as /tmp/heapinject-otel-PID.so (deleted) */
+#define HI_PROBES_NAME "heapinject-otel-"
 #define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
 
 /* ---- the gate -------------------------------------------------------------------------------- */
@@ -469,6 +471,12 @@ struct hi_state {
 	 * goes up before code of an object runs; 0 = not known
 	 */
 	uint64_t load_count;
+	/*
+	 * addresses of the probes' functions: the allocation's is called with address, size and
+	 * weight of a sample as the last thing before its hook returns, the free's with the address
+	 * of a sample that is about to be freed. 0 = there are no probes
+	 */
+	uint64_t probe_alloc, probe_free;
 	/* the list for hi_store_words */
 	struct hi_store store[HI_STORES] __attribute__((aligned(512)));
 	/* the stack on which hi_store_words runs */
@@ -814,7 +822,8 @@ struct hi_control {
 	uint32_t reserved_id;
 	uint64_t arena; /* base address in the target, 0 until known */
 	uint64_t arena_size;
-	struct hi_part ring, stacks, tables, near, state, stage, image, gate, words;
+	/* probes: the first page of the file of probes (payload/probes), 0 bytes = none */
+	struct hi_part ring, stacks, tables, near, state, stage, image, probes, gate, words;
 	/* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_base;
 	uint64_t payload_size;
@@ -856,6 +865,7 @@ struct hi_control {
 	 * rows.
 	 */
 	uint64_t return_gadget;
+	uint64_t probe_alloc, probe_free; /* as in struct hi_state */
 	struct hi_snapshot before;
 	/*
 	 * The words of `code` that differ in its replacement. The list is complete before the code

@@ -267,3 +267,20 @@ bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 		return false;
 	return !hook_scope_control(scope)->shift_max || is_kept(scope, size, rest);
 }
+
+void hook_scope_return_by_probe(struct hook_scope *scope, uint64_t address, uint64_t bytes)
+{
+	const struct hi_control *control = hook_scope_control(scope);
+	const uint64_t mean = control->interval << (scope->event.interval_shift & 63);
+	uint64_t *argument = scope->call->argument;
+	/* read once */
+	const uint64_t probe = __atomic_load_n(&scope->event.state->probe_alloc, __ATOMIC_RELAXED);
+
+	if (!probe)
+		return;
+	argument[0] = address;
+	argument[1] = bytes;
+	argument[2] = sample_weight(&scope->event.slot->random, mean, bytes);
+	argument[3] = probe;
+	scope->returns_by_probe = true;
+}

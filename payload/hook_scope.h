@@ -43,9 +43,11 @@ struct hook_scope {
 	 * scope is not timed
 	 */
 	uint8_t weight;
+	/* the hook returns through the probe, whose arguments have taken the place of its own */
+	bool returns_by_probe;
 };
 
-static const struct hook_outcome HOOK_SCOPE_PASS = {.pass = 1};
+static const struct hook_outcome HOOK_SCOPE_PASS = {.pass = HOOK_PASS};
 
 static inline struct hi_control *hook_scope_control(const struct hook_scope *scope)
 {
@@ -98,6 +100,10 @@ void hook_scope_begin_as_guest(struct hook_scope *scope);
 /* Ends the hook scope of a guest: its count is lowered again. */
 void hook_scope_leave(struct hook_scope *scope);
 bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size);
+/* Has the sample that was just recorded go to the allocation's probe at the end of the hook scope.
+ */
+void hook_scope_note_probe(struct hook_scope *scope, uint64_t address, uint64_t bytes);
+struct hook_outcome hook_scope_to_probe(struct hook_scope *scope, uint64_t value);
 
 /*
  * If every call is a hook scope, reading the clock for the account of the payload's time is a large
@@ -180,6 +186,7 @@ __attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_s
 	scope->event.is_alone = slot && thread_slot_is_alone(slot, thread);
 	scope->event.cycles = 0;
 	scope->call = call;
+	scope->returns_by_probe = false;
 	scope->is_exact = hook_scope_is_exact_now(hook_scope_control(scope));
 	if (!scope->event.is_alone)
 		hook_scope_begin_as_guest(scope);
@@ -274,7 +281,8 @@ static inline struct hook_outcome hook_scope_pass(struct hook_scope *scope)
 static inline struct hook_outcome hook_scope_end(struct hook_scope *scope, uint64_t value)
 {
 	hook_scope_account(scope);
-	return (struct hook_outcome){.result = value};
+	return (struct hook_outcome){.result = value,
+				     .pass = scope->returns_by_probe ? HOOK_TO_PROBE : 0};
 }
 
 static inline uint64_t hook_scope_original(struct hook_scope *scope)

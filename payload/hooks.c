@@ -93,6 +93,18 @@ __attribute__((always_inline)) static inline void sample(struct hook_scope *scop
 	else if (!record_alloc(&scope->event, scope->call, stack,
 			       (struct record_block){.address = address, .bytes = bytes}))
 		live_set_remove(state, address);
+	else if (__builtin_expect(state->probe_alloc != 0, 0))
+		hook_scope_return_by_probe(scope, address, bytes);
+}
+
+/* A realloc that fails has freed nothing, and the probe has no word for that. */
+__attribute__((noinline)) static void tell_probe_of_free(const struct hi_state *state,
+							 uint64_t address)
+{
+	const uint64_t probe = __atomic_load_n(&state->probe_free, __ATOMIC_RELAXED);
+
+	if (probe)
+		((void (*)(uint64_t))probe)(address);
 }
 
 /*
@@ -105,6 +117,8 @@ static inline bool take_out(struct hook_scope *scope, uint64_t address, bool *ou
 	    !live_set_remove(scope->event.state, address))
 		return false;
 	*out_recorded = record_free(&scope->event, address);
+	if (__builtin_expect(scope->event.state->probe_free != 0, 0))
+		tell_probe_of_free(scope->event.state, address);
 	return true;
 }
 

@@ -5,6 +5,8 @@
 /* Bounds of loops that end long before with probabilities of 1 - e^-64 and 1 - 1/33!. */
 #define WHOLE_MAX 64u
 #define FALLEN_MAX 33u
+/* of one in sixteen that succeeds at least: 1000 fail with a probability of 10^-27 */
+#define FIRST_TRIES 1000u
 
 typedef unsigned __int128 uint128;
 
@@ -81,4 +83,38 @@ bool sample_is_kept(uint64_t *random, uint64_t mean, uint32_t shift, uint64_t re
 	if (!shift || (mean > HI_INTERVAL_EXACT && is_first_kept(random, mean, shift)))
 		return true;
 	return (uint64_t)sample_draw(random, mean << shift) <= rest;
+}
+
+/*
+ * Where the first point lies in the block, given that there is one: a distance no longer than the
+ * block. In a small block all places are about equally likely.
+ */
+static uint64_t draw_first(uint64_t *random, uint64_t mean, uint64_t size)
+{
+	uint64_t first = size;
+
+	if (size <= mean / 16)
+		return (uint64_t)((uint128)next_random(random) * size >> 64);
+	for (unsigned i = 0; i < FIRST_TRIES; i++) {
+		first = (uint64_t)sample_draw(random, mean);
+		if (first <= size)
+			return first;
+	}
+	return size;
+}
+
+uint64_t sample_weight(uint64_t *random, uint64_t mean, uint64_t size)
+{
+	/* distances of whole bytes would leave out the second point in a byte */
+	const uint32_t fine = mean < 1u << 20 ? 20 : 0;
+	uint64_t rest, distance, points = 1;
+
+	if (mean <= HI_INTERVAL_EXACT || size / 64 >= mean)
+		return size;
+	rest = (size << fine) - draw_first(random, mean << fine, size << fine);
+	while ((distance = (uint64_t)sample_draw(random, mean << fine)) <= rest) {
+		rest -= distance;
+		points++;
+	}
+	return points * mean;
 }

@@ -37,4 +37,12 @@ int64_t sample_draw(uint64_t *random, uint64_t mean);
  */
 bool sample_is_kept(uint64_t *random, uint64_t mean, uint32_t shift, uint64_t rest);
 
+/*
+ * The bytes that a sample of size > 0 stands for, as a multiple of the mean: the number of points
+ * in the block, given that there is at least one. Its expected value is what the size and the
+ * probability of being a sample require, size / (1 - e^(-size/mean)), but for a relative error of
+ * 1/3000. A mean of 1 and a block of many means stand for the size itself.
+ */
+uint64_t sample_weight(uint64_t *random, uint64_t mean, uint64_t size);
+
 #endif

@@ -77,6 +77,7 @@ struct session_options {
 	/* run: HI_EXIT_LEAKS if blocks are leaked at the exit, and HI_EXIT_UNSURE as above */
 	bool finds_leaks;
 	const char *suppressions; /* lines that say what is no leak; NULL = none */
+	bool has_probes;          /* each sample also passes a probe, for other tools */
 	bool detached;            /* the command returns once the process is attached to */
 	bool quiet, verbose;
 	bool holds_memory; /* of injector and analyzer, so that they go on when there is none left

@@ -20,7 +20,8 @@
 /* Whether every free is recorded, and so no live set is kept. */
 static bool records_all_frees(const struct session_options *options)
 {
-	return options->interval == HI_INTERVAL_EXACT && !options->budget_ppm && !options->live_max;
+	return options->interval == HI_INTERVAL_EXACT && !options->budget_ppm &&
+	       !options->live_max && !options->has_probes;
 }
 
 int session_check_target(struct session *session)
@@ -161,6 +162,11 @@ static void describe_session(const struct session *session)
 		(int)attachment->pid, session->preflight.comm, attachment->entries_written,
 		attachment->slots_written, (double)attachment->attach_stop_ns / 1e6,
 		attachment->loader->name);
+	if (session->options->has_probes)
+		fprintf(stderr,
+			"heapinject: probes otel_memory:alloc and otel_memory:free are in it at "
+			"%#llx, for other tools\n",
+			(unsigned long long)attachment->control->probe_alloc);
 	sink_describe(&session->sink);
 }
 
@@ -178,6 +184,7 @@ int session_begin(struct session *session)
 		 * the analyzer knows which block a free belongs to.
 		 */
 		.records_all_frees = records_all_frees(asked),
+		.has_probes = asked->has_probes,
 		.loader = asked->loader,
 		.hook = asked->hook,
 		.prefixes = &asked->prefixes,

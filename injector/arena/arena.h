@@ -4,6 +4,7 @@
  *
  *   arena.h            the reservation, from plan to unmapping: enter here (arena_layout.c,
  *                      arena_map.c, arena_gate.c, arena_unmap.c)
+ *   probes.h           a page of it that has a file of its own, for other tools
  *   arena_file.h       the memfd behind it; gate_code.h: what the gate holds; arena_reserve.h:
  *                      address space under a limit on locked memory
  *   journal.h          records each changed word before it is changed, so that a detach after the
@@ -79,6 +80,7 @@ struct arena_plan {
 	bool records_all_frees;
 	size_t tables_bytes; /* what the tables need now; room for growth is added */
 	size_t image_bytes;  /* 0: the loader puts the image elsewhere */
+	size_t probes_bytes; /* 0: no probes */
 };
 
 /*

@@ -88,6 +88,8 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.fast_clock = arch_has_fast_clock(),
 		.no_sentinel = control->unsampled_frees.sentinels ? at + layout.no_sentinel : 0,
 		.load_count = load_count,
+		.probe_alloc = control->probe_alloc,
+		.probe_free = control->probe_free,
 		.unforked = 1,
 	};
 	int err = memory_write(memory, at, &state, sizeof(state));

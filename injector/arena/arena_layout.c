@@ -286,6 +286,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 	end = place(&control->state, end, arena_state_layout(control).size);
 	end = place(&control->stage, end, HI_CODE_BYTES_MAX);
 	end = place(&control->image, end, plan->image_bytes);
+	end = place(&control->probes, end, plan->probes_bytes);
 	end = place(&control->gate, end, HI_GATE_BYTES);
 	end = place(&control->words, end, HI_GATE_BYTES);
 	control->arena_size = end;

@@ -111,9 +111,10 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	err = remote_syscall_or_fail(remote, SYS_mprotect,
 				     (uint64_t[6]){base + tables->offset, tables->size, PROT_READ},
 				     NULL);
-	if (!err) /* image and gate lie side by side */
-		err = map_fixed(remote, base + image->offset, image->size + gate->size,
-				PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, image->offset);
+	if (!err) /* image, probes and gate lie side by side */
+		err = map_fixed(remote, base + image->offset,
+				gate->offset + gate->size - image->offset, PROT_READ | PROT_EXEC,
+				MAP_PRIVATE, fd, image->offset);
 	if (!err)
 		err = map_fixed(remote, base + words->offset, words->size, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE, fd, words->offset);

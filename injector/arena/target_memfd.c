@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 
 #include "fault.h"
 #include "hi_wire.h"
+#include "probes_name.h"
 #include "proc_file.h"
 
 #define PATH_BYTES 64
@@ -80,8 +82,9 @@ int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *o
 bool target_memfd_is_ours(pid_t pid, pid_t tid, int number)
 {
 	static const char begin[] = "/memfd:" HI_MEMFD_NAME;
-	char link[PATH_BYTES];
-	return readlink(fd_path(pid, tid, number).text, link, sizeof(link)) >=
-		       (ssize_t)sizeof(begin) &&
-	       !memcmp(link, begin, sizeof(begin) - 1);
+	char link[PATH_MAX];
+	const ssize_t size = readlink(fd_path(pid, tid, number).text, link, sizeof(link) - 1);
+	link[size > 0 ? size : 0] = 0;
+	return (size >= (ssize_t)sizeof(begin) && !memcmp(link, begin, sizeof(begin) - 1)) ||
+	       is_probes_name(link);
 }

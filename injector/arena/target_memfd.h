@@ -22,9 +22,9 @@
 must_check int target_memfd_open(pid_t pid, pid_t tid, int number, const char *name, int *out_fd);
 
 /*
- * Does this number still refer to a memory file of ours? To be asked right before it is closed:
- * another thread may have closed it (close_range) and opened a file of its own, which must stay
- * open. Some microseconds remain between the answer and the close.
+ * Does this number still refer to a memory file of ours, or to that of the probes? To be asked
+ * right before it is closed: another thread may have closed it (close_range) and opened a file of
+ * its own, which must stay open. Some microseconds remain between the answer and the close.
  */
 bool target_memfd_is_ours(pid_t pid, pid_t tid, int number);
 

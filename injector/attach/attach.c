@@ -18,6 +18,7 @@
 #include "journal.h"
 #include "load_count.h"
 #include "pool_operators.h"
+#include "probes.h"
 #include "recover.h"
 #include "return_gadget.h"
 #include "seccomp_filter.h"
@@ -114,6 +115,7 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 		.records_all_frees = options->records_all_frees,
 		.tables_bytes = publisher_bytes(&attachment->publisher),
 		.image_bytes = options->loader == HI_LOADER_MAP ? attachment->payload.text_size : 0,
+		.probes_bytes = options->has_probes ? PROBES_BYTES : 0,
 	};
 	arena_layout(&sizes, layout);
 	/* without sizes of freed blocks, sentinels would only cost */
@@ -159,15 +161,23 @@ static int load(void *context)
 	if (err)
 		return err;
 	err = seccomp_filter_check(&remote.tracee, attachment->gadgets.syscall_ret,
-				   attachment->loader->id == HI_LOADER_DLOPEN);
+				   attachment->loader->id == HI_LOADER_DLOPEN ? SECCOMP_DLOPEN
+				   : layout->probes.size                      ? SECCOMP_OPEN
+									      : SECCOMP_MAP);
 	if (!err) {
 		attachment->step = "mapping memory into it";
 		err = arena_map(&attachment->arena, &remote, layout, &code);
 	}
 	if (!err) { /* from here on there is something to undo; the control block says what */
-		attachment->step = "loading the payload";
 		attachment->control = attachment->arena.control;
 		attachment->publisher.room = attachment->arena.tables_size;
+		if (layout->probes.size) {
+			attachment->step = "mapping the probes";
+			err = probes_map(&attachment->arena, &remote);
+		}
+	}
+	if (!err) {
+		attachment->step = "loading the payload";
 		target = attachment_loader_target(attachment);
 		err = attachment->loader->load(&target, &remote);
 		/* where the payload lies, even if half loaded */

@@ -87,6 +87,8 @@ static struct quiesce_target describe_inside(const struct attachment *attachment
 		.gate_hi = arena_gate(control) + HI_GATE_BYTES,
 		.payload_lo = control->payload_base,
 		.payload_hi = control->payload_base + control->payload_size,
+		.probes_lo = control->arena + control->probes.offset,
+		.probes_hi = control->arena + control->probes.offset + control->probes.size,
 		.thread_slots = arena_state(control) + arena_state_layout(control).thread_slots,
 		.near_page = control->near_page,
 		.near_pages = HI_NEAR_PAGES_MAX,

@@ -56,7 +56,8 @@ bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
 	if (address && address == target->return_gadget)
 		return true;
 	return (address >= target->gate_lo && address < target->gate_hi) ||
-	       (address >= target->payload_lo && address < target->payload_hi);
+	       (address >= target->payload_lo && address < target->payload_hi) ||
+	       (address >= target->probes_lo && address < target->probes_hi);
 }
 
 static bool walk_is_inside(const struct quiesce_target *target, const struct stackwalk *walk)
@@ -362,6 +363,7 @@ static bool is_seen_from_outside(const struct pass *pass, pid_t pid, pid_t tid)
 	const struct escaped_target *escaped = target->escaped;
 	const struct blocked_range ranges[] = {{target->gate_lo, target->gate_hi},
 					       {target->payload_lo, target->payload_hi},
+					       {target->probes_lo, target->probes_hi},
 					       {escaped->skip_lo, escaped->skip_hi}};
 	const size_t count = sizeof(ranges) / sizeof(*ranges);
 	struct blocked blocked;

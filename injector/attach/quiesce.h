@@ -27,7 +27,8 @@ struct quiesce_target {
 	struct stackwalker *walker;   /* may be NULL: then registers and counts are the proof */
 	remote_addr gate_lo, gate_hi; /* code of the gate */
 	remote_addr payload_lo, payload_hi;
-	remote_addr thread_slots; /* struct hi_thread_table, in the target's state */
+	remote_addr probes_lo, probes_hi; /* equal: there are none */
+	remote_addr thread_slots;         /* struct hi_thread_table, in the target's state */
 	/* pages whose code still leads inside, when no other way does; 0 = none */
 	const remote_addr *near_page;
 	size_t near_pages;

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "arena_reserve.h"
+#include "probes.h"
+#include "probes_name.h"
 #include "proc_file.h"
 
 #define DYING_TRIES 1000 /* five seconds, on a machine that is short of CPUs */
@@ -40,7 +43,8 @@ static bool parts_are_sound(const struct hi_control *control)
 {
 	const struct hi_part *parts[] = {&control->ring,  &control->stacks, &control->tables,
 					 &control->near,  &control->state,  &control->stage,
-					 &control->image, &control->gate,   &control->words};
+					 &control->image, &control->probes, &control->gate,
+					 &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES ||
@@ -206,7 +210,7 @@ static int copy_control(struct attachment *attachment, const struct maps *maps, 
 
 static void find_descriptors(struct attachment *attachment, const char *prefix)
 {
-	char link[64];
+	char link[PATH_MAX];
 	DIR *dir = opendir(proc_path(attachment->pid, attachment->tid, "fd").text);
 	if (!dir)
 		return;
@@ -216,7 +220,7 @@ static void find_descriptors(struct attachment *attachment, const char *prefix)
 		if (size <= 0)
 			continue;
 		link[size] = 0;
-		if (!strncmp(link, prefix, strlen(prefix)))
+		if (!strncmp(link, prefix, strlen(prefix)) || is_probes_name(link))
 			attachment->leftover_fd[attachment->leftover_count++] = atoi(entry->d_name);
 	}
 	closedir(dir);
@@ -276,6 +280,7 @@ int recover(struct attachment *attachment)
 	 * numbers might be the application's by then.
 	 */
 	find_descriptors(attachment, base ? ARENA_PATH " " : ARENA_PATH);
+	probes_remove_files(attachment->pid, attachment->tid);
 	/* without the objects, stubs of unbound slots are not known */
 	(void)!attachment_read_images(attachment);
 	err = base ? copy_control(attachment, &maps, base) : -ENOENT;

@@ -61,6 +61,10 @@ static const struct refusal {
 	{ELIBACC, false,
 	 "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use "
 	 "--loader map"},
+	{EROFS, false,
+	 "--otel needs a directory that it sees and can be written to, and that is not mounted "
+	 "noexec: "
+	 "/tmp, /var/tmp, /dev/shm or /run"},
 	{EFBIG, false,
 	 "heapinject itself may make no file that large (ulimit -f where it is started)"},
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},

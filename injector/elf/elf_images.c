@@ -18,6 +18,7 @@
 
 #include "elf_segment.h"
 #include "hi_path.h"
+#include "probes_name.h"
 #include "steps.h"
 
 #define DYNAMIC_MAX 4096u
@@ -41,7 +42,8 @@ static bool is_candidate(const struct reader *reader, size_t number)
 	const struct mapping *mapping = &source->maps->mapping[number];
 	char magic[SELFMAG];
 
-	if (source->taken[number] || (mapping->inode == 0 && !elf_image_is_vdso(mapping)))
+	if (source->taken[number] || (mapping->inode == 0 && !elf_image_is_vdso(mapping)) ||
+	    is_probes_name(mapping->path))
 		return false;
 	if (mapping->file_offset != 0)
 		return mapping->executable;

@@ -4,10 +4,13 @@
 
 #include <string.h>
 
+#include "probes_name.h"
+
 static bool is_ours(const struct mapping *mapping)
 {
 	return !strncmp(mapping->path, "/memfd:" HI_MEMFD_NAME,
-			sizeof("/memfd:" HI_MEMFD_NAME) - 1);
+			sizeof("/memfd:" HI_MEMFD_NAME) - 1) ||
+	       is_probes_name(mapping->path);
 }
 
 /* Is it the arena's file, and not the payload's? */

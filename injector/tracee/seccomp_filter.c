@@ -132,57 +132,65 @@ uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count,
 static const struct {
 	int number;
 	uint64_t argument[6];
-	bool is_dlopen; /* made only with the dlopen loader, by the target's own dlopen */
+	enum seccomp_calls since; /* made with these calls, and with those after them */
 } calls[] = {
-	{SYS_rt_sigreturn, {0}, false}, /* the guard frame; the only call that must not even fail */
-	{SYS_memfd_create, {SOMEWHERE, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL}, false},
+	{SYS_rt_sigreturn,
+	 {0},
+	 SECCOMP_MAP}, /* the guard frame; the only call that must not even fail */
+	{SYS_memfd_create,
+	 {SOMEWHERE, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL},
+	 SECCOMP_MAP},
 	{SYS_mmap,
 	 {0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, SOME_FD, 0},
-	 false},
+	 SECCOMP_MAP},
 	{SYS_mmap,
 	 {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0},
-	 false},
+	 SECCOMP_MAP},
 	{SYS_mmap,
 	 {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0},
-	 false},
-	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, false},
+	 SECCOMP_MAP},
+	{SYS_mmap, {SOMEWHERE, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, SOME_FD, 0}, SECCOMP_MAP},
 	{SYS_mmap,
 	 {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE,
 	  MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, ~0ull, 0},
-	 false},
+	 SECCOMP_MAP},
 	{SYS_mmap,
 	 {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, ~0ull,
 	  0},
-	 false},
-	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull, 0}, false},
+	 SECCOMP_MAP},
+	{SYS_mmap,
+	 {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~0ull, 0},
+	 SECCOMP_MAP},
 	{SYS_mmap,
 	 {SOMEWHERE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED_NOREPLACE, SOME_FD, 0},
-	 false},
+	 SECCOMP_MAP},
 	{SYS_mmap,
 	 {SOMEWHERE, PAGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE,
 	  ~0ull, 0},
-	 false},
-	{SYS_munlock, {SOMEWHERE, PAGE}, false},
-	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ}, false},
-	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE}, false},
-	{SYS_madvise, {SOMEWHERE, PAGE, MADV_WIPEONFORK}, false},
-	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTDUMP}, false},
-	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTNEED}, false},
-	{SYS_mremap, {SOMEWHERE, PAGE, 2 * PAGE, MREMAP_MAYMOVE}, false},
+	 SECCOMP_MAP},
+	{SYS_munlock, {SOMEWHERE, PAGE}, SECCOMP_MAP},
+	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ}, SECCOMP_MAP},
+	{SYS_mprotect, {SOMEWHERE, PAGE, PROT_READ | PROT_WRITE}, SECCOMP_MAP},
+	{SYS_madvise, {SOMEWHERE, PAGE, MADV_WIPEONFORK}, SECCOMP_MAP},
+	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTDUMP}, SECCOMP_MAP},
+	{SYS_madvise, {SOMEWHERE, PAGE, MADV_DONTNEED}, SECCOMP_MAP},
+	{SYS_mremap, {SOMEWHERE, PAGE, 2 * PAGE, MREMAP_MAYMOVE}, SECCOMP_MAP},
 	{SYS_mremap,
 	 {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 	  SOMEWHERE + PAGE},
-	 false},
+	 SECCOMP_MAP},
 	{SYS_mremap,
 	 {SOMEWHERE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, SOMEWHERE + PAGE},
-	 false},
-	{SYS_munmap, {SOMEWHERE, PAGE}, false},
-	{SYS_close, {SOME_FD}, false},
-	{SYS_openat, {(uint32_t)AT_FDCWD, SOMEWHERE, O_RDONLY | O_CLOEXEC}, true},
-	{SYS_read, {SOME_FD, SOMEWHERE, PAGE}, true},
-	{SYS_pread64, {SOME_FD, SOMEWHERE, PAGE, PAGE}, true},
-	{SYS_newfstatat, {SOME_FD, SOMEWHERE, SOMEWHERE, AT_EMPTY_PATH}, true},
-	{SYS_mmap, {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_DENYWRITE, SOME_FD, 0}, true},
+	 SECCOMP_MAP},
+	{SYS_munmap, {SOMEWHERE, PAGE}, SECCOMP_MAP},
+	{SYS_close, {SOME_FD}, SECCOMP_MAP},
+	{SYS_openat, {(uint32_t)AT_FDCWD, SOMEWHERE, O_RDONLY | O_CLOEXEC}, SECCOMP_OPEN},
+	{SYS_read, {SOME_FD, SOMEWHERE, PAGE}, SECCOMP_DLOPEN},
+	{SYS_pread64, {SOME_FD, SOMEWHERE, PAGE, PAGE}, SECCOMP_DLOPEN},
+	{SYS_newfstatat, {SOME_FD, SOMEWHERE, SOMEWHERE, AT_EMPTY_PATH}, SECCOMP_DLOPEN},
+	{SYS_mmap,
+	 {0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_DENYWRITE, SOME_FD, 0},
+	 SECCOMP_DLOPEN},
 };
 
 /*
@@ -204,7 +212,7 @@ static bool is_harmless(uint32_t answer, int number)
 }
 
 static bool passes(const struct sock_filter *code, remote_addr syscall_instruction,
-		   bool with_dlopen)
+		   enum seccomp_calls made)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct seccomp_data call = {
@@ -215,7 +223,7 @@ static bool passes(const struct sock_filter *code, remote_addr syscall_instructi
 
 		for (size_t n = 0; n < 6; n++)
 			call.args[n] = calls[i].argument[n];
-		if (calls[i].is_dlopen && !with_dlopen)
+		if (calls[i].since > made)
 			continue;
 		if (!is_harmless(seccomp_filter_run(code, BPF_MAXINSNS, &call), call.nr))
 			return false;
@@ -224,7 +232,7 @@ static bool passes(const struct sock_filter *code, remote_addr syscall_instructi
 }
 
 int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction,
-			 bool with_dlopen)
+			 enum seccomp_calls made)
 {
 	struct sock_filter code[BPF_MAXINSNS];
 
@@ -233,7 +241,7 @@ int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instru
 
 		if (err)
 			return err == -ENOENT ? 0 : err;
-		if (!passes(code, syscall_instruction, with_dlopen))
+		if (!passes(code, syscall_instruction, made))
 			return -ECANCELED;
 	}
 	return 0;

@@ -20,11 +20,18 @@
 uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count,
 			    const struct seccomp_data *call);
 
+/* What is done in the target: each makes the calls of those before it, and more. */
+enum seccomp_calls {
+	SECCOMP_MAP,    /* the arena is mapped */
+	SECCOMP_OPEN,   /* a file is opened, too */
+	SECCOMP_DLOPEN, /* the target's own dlopen loads the payload */
+};
+
 /*
  * The thread must be stopped. 0; -ECANCELED: if the injector died, a call of ours might kill the
  * thread or block it; or the error of reading the filters.
  */
 must_check int seccomp_filter_check(const struct tracee *tracee, remote_addr syscall_instruction,
-				    bool with_dlopen);
+				    enum seccomp_calls made);
 
 #endif

@@ -92,9 +92,13 @@ uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t arg
 			    uint64_t argument3, uint64_t function, const struct hook_call *call);
 
 /*
- * What the stub does next: it returns `result` to the caller, or, if `pass` is not 0, jumps to
- * words->original with all arguments unchanged.
+ * What the stub does next: it returns `result` to the caller, or, if `pass` is HOOK_PASS, jumps to
+ * words->original with all arguments unchanged. If it is HOOK_TO_PROBE, the stub returns `result`
+ * through a probe: it jumps to the function whose address is in argument[3] of the call, with
+ * argument[0] to argument[2], and that function returns to the caller with `result` unchanged.
  */
+#define HOOK_PASS 1
+#define HOOK_TO_PROBE UINT64_MAX
 struct hook_outcome {
 	uint64_t result;
 	uint64_t pass;

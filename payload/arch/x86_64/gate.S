@@ -196,8 +196,9 @@
  * THE HOOK STUB, common to all hooks: rax = handler, r10 = words, arguments as the application
  * passed them. It builds struct hook_call of arch.h (lowest field pushed last) and calls
  * handler(call). The handler returns rax = result, rdx = whether to continue in the original
- * instead. Then the stub removes its frame. The arguments are as they were, and the original finds
- * nothing of the payload on the stack.
+ * instead (1), or to return through a probe (-1). Then the stub removes its frame. The arguments
+ * are as they were, and the original finds nothing of the payload on the stack. Nor does an
+ * unwinder that starts at a probe: it finds the frame of the caller.
  *
  * The stub checks `armed` before anything else: in a forked child it reads 0, and nothing is
  * sampled there. The stub lowers the guard, the count of threads inside, when only one instruction
@@ -233,7 +234,8 @@ hook_stub:
 	call *%rax
 	mov CALL_GUARD(%rsp), %r11
 	test %rdx, %rdx
-	jnz 2f
+	jg 2f
+	js 6f
 	.cfi_remember_state
 	leave
 	.cfi_restore %rbp
@@ -247,6 +249,7 @@ hook_stub:
 4:	lock decl (%r11)
 	ret
 	.cfi_restore_state
+	.cfi_remember_state
 2:	pop %rdi
 	pop %rsi
 	pop %rdx
@@ -266,6 +269,22 @@ hook_stub:
 3:	jmp *WORDS_ORIGINAL(%r10)
 5:	lock decl (%r11)
 	jmp *WORDS_ORIGINAL(%r10)
+	.cfi_restore_state
+6:	pop %rdi
+	pop %rsi
+	pop %rdx
+	pop %rcx
+	leave
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
+	test %r11, %r11
+	jz 7f
+	test $SLOT_SHARED_COUNT, %r11b
+	jnz 8f
+	decl (%r11)
+7:	jmp *%rcx
+8:	lock decl (%r11)
+	jmp *%rcx
 	.cfi_endproc
 	.size hook_stub, . - hook_stub
 

@@ -163,3 +163,30 @@ UNIT_TEST(neighbouring_seeds_are_unrelated)
 }
 
 UNIT_MAIN()
+
+/* What all samples of a size stand for together is what was allocated. */
+UNIT_TEST(weights_of_samples_add_up_to_the_bytes_allocated)
+{
+	static const uint64_t mean[] = {1, 64, 4096, 524288},
+			      size[] = {16, 300, 4000, 32768, 100000, 3000000, 40000000};
+	enum { DRAWS = 400000 };
+
+	for (size_t m = 0; m < sizeof(mean) / sizeof(*mean); m++)
+		for (size_t s = 0; s < sizeof(size) / sizeof(*size); s++) {
+			const double ratio = (double)size[s] / (double)mean[m],
+				     probability = mean[m] == 1 ? 1 : -expm1(-ratio),
+				     wanted = (double)size[s] / probability;
+			uint64_t random = 31 * m + s;
+			double sum = 0, squares = 0, deviation;
+
+			for (int i = 0; i < DRAWS; i++) {
+				const double weight =
+					(double)sample_weight(&random, mean[m], size[s]);
+
+				sum += weight / DRAWS;
+				squares += weight * weight / DRAWS;
+			}
+			deviation = sqrt(fmax(squares - sum * sum, 0) / DRAWS);
+			CHECK(fabs(sum - wanted) <= 4.5 * deviation + wanted / 3000);
+		}
+}

@@ -27,9 +27,9 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	memset(&control, 0, sizeof(control));
 	arena_layout(&plan, &control);
 
-	const struct hi_part *parts[] = {&control.ring,  &control.stacks, &control.tables,
-					 &control.near,  &control.state,  &control.stage,
-					 &control.image, &control.gate,   &control.words};
+	const struct hi_part *parts[] = {
+		&control.ring,  &control.stacks, &control.tables, &control.near, &control.state,
+		&control.stage, &control.image,  &control.probes, &control.gate, &control.words};
 	uint64_t end = sizeof(struct hi_control);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		CHECK_EQ(parts[i]->offset % HI_PAGE_BYTES, 0);

@@ -366,10 +366,11 @@ UNIT_TEST(an_arena_that_reaches_into_the_target_is_not_unmapped)
 	attachment_close(&attached.attachment);
 	for (int part = 0; part < 3; part++) {
 		memcpy(control, good, offsetof(struct hi_control, counters));
-		struct hi_part *parts[] = {&control->ring, &control->tables, &control->image,
-					   &control->gate, &control->words,  &control->state};
+		struct hi_part *parts[] = {&control->ring,   &control->tables, &control->image,
+					   &control->probes, &control->gate,   &control->words,
+					   &control->state};
 		parts[part]->size += 1 << 20;
-		for (int i = part + 1; i < 6; i++)
+		for (int i = part + 1; i < 7; i++)
 			parts[i]->offset += 1 << 20;
 		control->arena_size += 1 << 20;
 		CHECK_EQ(memory_write(&attached.victim.memory, good->arena, control,

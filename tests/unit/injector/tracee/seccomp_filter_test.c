@@ -125,7 +125,7 @@ static void live_under(int number, uint32_t answer)
 
 struct question {
 	pid_t pid;
-	bool with_dlopen;
+	enum seccomp_calls made;
 };
 
 static int check_child(void *context)
@@ -136,14 +136,14 @@ static int check_child(void *context)
 
 	if (err)
 		return err;
-	err = seccomp_filter_check(&tracee, 0x1000, question->with_dlopen);
+	err = seccomp_filter_check(&tracee, 0x1000, question->made);
 	(void)tracee_detach(&tracee);
 	return err;
 }
 
-static int verdict(int number, uint32_t answer, bool with_dlopen)
+static int verdict(int number, uint32_t answer, enum seccomp_calls made)
 {
-	struct question question = {fork(), with_dlopen};
+	struct question question = {fork(), made};
 	int err;
 
 	if (question.pid == 0)
@@ -159,17 +159,20 @@ UNIT_TEST(verdicts)
 {
 	if (geteuid() != 0)
 		SKIP("only root may read filters");
-	CHECK_EQ(verdict(0, 0, false), 0);
-	CHECK_EQ(verdict(SYS_ptrace, SECCOMP_RET_KILL_PROCESS, false), 0);
-	CHECK_EQ(verdict(SYS_memfd_create, SECCOMP_RET_KILL_PROCESS, false), -ECANCELED);
-	CHECK_EQ(verdict(SYS_mmap, SECCOMP_RET_KILL_THREAD, false), -ECANCELED);
-	CHECK_EQ(verdict(SYS_munmap, SECCOMP_RET_TRAP, false), -ECANCELED);
-	CHECK_EQ(verdict(SYS_mremap, SECCOMP_RET_USER_NOTIF, false), -ECANCELED);
-	CHECK_EQ(verdict(SYS_mmap, SECCOMP_RET_ERRNO | EPERM, false), 0);
-	CHECK_EQ(verdict(SYS_mmap, SECCOMP_RET_LOG, false), 0);
-	CHECK_EQ(verdict(SYS_rt_sigreturn, SECCOMP_RET_ERRNO | EPERM, false), -ECANCELED);
-	CHECK_EQ(verdict(SYS_openat, SECCOMP_RET_KILL_PROCESS, false), 0);
-	CHECK_EQ(verdict(SYS_openat, SECCOMP_RET_KILL_PROCESS, true), -ECANCELED);
+	CHECK_EQ(verdict(0, 0, SECCOMP_MAP), 0);
+	CHECK_EQ(verdict(SYS_ptrace, SECCOMP_RET_KILL_PROCESS, SECCOMP_MAP), 0);
+	CHECK_EQ(verdict(SYS_memfd_create, SECCOMP_RET_KILL_PROCESS, SECCOMP_MAP), -ECANCELED);
+	CHECK_EQ(verdict(SYS_mmap, SECCOMP_RET_KILL_THREAD, SECCOMP_MAP), -ECANCELED);
+	CHECK_EQ(verdict(SYS_munmap, SECCOMP_RET_TRAP, SECCOMP_MAP), -ECANCELED);
+	CHECK_EQ(verdict(SYS_mremap, SECCOMP_RET_USER_NOTIF, SECCOMP_MAP), -ECANCELED);
+	CHECK_EQ(verdict(SYS_mmap, SECCOMP_RET_ERRNO | EPERM, SECCOMP_MAP), 0);
+	CHECK_EQ(verdict(SYS_mmap, SECCOMP_RET_LOG, SECCOMP_MAP), 0);
+	CHECK_EQ(verdict(SYS_rt_sigreturn, SECCOMP_RET_ERRNO | EPERM, SECCOMP_MAP), -ECANCELED);
+	CHECK_EQ(verdict(SYS_openat, SECCOMP_RET_KILL_PROCESS, SECCOMP_MAP), 0);
+	CHECK_EQ(verdict(SYS_openat, SECCOMP_RET_KILL_PROCESS, SECCOMP_OPEN), -ECANCELED);
+	CHECK_EQ(verdict(SYS_openat, SECCOMP_RET_KILL_PROCESS, SECCOMP_DLOPEN), -ECANCELED);
+	CHECK_EQ(verdict(SYS_newfstatat, SECCOMP_RET_KILL_PROCESS, SECCOMP_OPEN), 0);
+	CHECK_EQ(verdict(SYS_newfstatat, SECCOMP_RET_KILL_PROCESS, SECCOMP_DLOPEN), -ECANCELED);
 }
 
 UNIT_MAIN()

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* probes.c - see probes.h. */
+#include "probes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arena_file.h"
+#include "fault.h"
+#include "proc_file.h"
+
+#define NAME_BYTES 64
+#define PATH_BYTES 96
+
+extern const uint8_t hi_probes_so[], hi_probes_so_end[];
+
+/* The first that takes the file and lets code be mapped from it. */
+static const char *const directories[] = {"tmp", "var/tmp", "dev/shm", "run"};
+#define DIRECTORIES (sizeof(directories) / sizeof(*directories))
+
+/* ---- the object ------------------------------------------------------------------------------ */
+
+static uint64_t offset_of(Elf *elf, Elf_Scn *section, const char *name)
+{
+	Elf_Data *const data = elf_getdata(section, NULL);
+	GElf_Shdr header;
+	GElf_Sym symbol;
+	if (!data || !gelf_getshdr(section, &header))
+		return 0;
+	for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+		const char *found = elf_strptr(elf, header.sh_link, symbol.st_name);
+		if (found && !strcmp(found, name) && symbol.st_value < PROBES_BYTES)
+			return symbol.st_value;
+	}
+	return 0;
+}
+
+/* Offset and address in the object are the same. 0: it has no such function. */
+static uint64_t find_function(const char *name)
+{
+	Elf *const elf = elf_memory((char *)(uintptr_t)hi_probes_so,
+				    (size_t)(hi_probes_so_end - hi_probes_so));
+	uint64_t offset = 0;
+	for (Elf_Scn *section = NULL; elf && !offset && (section = elf_nextscn(elf, section));) {
+		GElf_Shdr header;
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+			offset = offset_of(elf, section, name);
+	}
+	elf_end(elf);
+	return offset;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+struct file {
+	char name[NAME_BYTES];
+	int directory; /* our descriptor of the target's directory */
+	char path[PATH_BYTES];
+};
+
+static int open_directory(pid_t pid, pid_t tid, const char *directory, int *out_fd)
+{
+	char name[32];
+	struct statvfs system;
+	snprintf(name, sizeof(name), "root/%s", directory);
+	int err = proc_open(pid, tid, name, O_DIRECTORY | O_RDONLY, out_fd);
+	if (err)
+		return err;
+	if (fstatvfs(*out_fd, &system))
+		err = -errno;
+	else if (system.f_flag & (ST_NOEXEC | ST_RDONLY))
+		err = -EROFS;
+	if (err)
+		close(*out_fd);
+	return err;
+}
+
+static int write_file(int fd)
+{
+	const ssize_t size = hi_probes_so_end - hi_probes_so;
+	int err = fault_next("write_probes");
+	if (err)
+		return err;
+	const ssize_t put = write(fd, hi_probes_so, (size_t)size);
+	if (put == size && !fchmod(fd, 0555))
+		return 0;
+	return put < 0 ? -errno : -EIO;
+}
+
+static int create_file(const struct remote *remote, const char *directory, struct file *file)
+{
+	int err =
+		open_directory(remote->tracee.pid, remote->tracee.tid, directory, &file->directory);
+	if (err)
+		return err;
+	/* one attach at a time holds the lock of this process */
+	snprintf(file->name, sizeof(file->name), HI_PROBES_NAME "%d.so", (int)remote->tracee.pid);
+	snprintf(file->path, sizeof(file->path), "/%s/%s", directory, file->name);
+	(void)unlinkat(file->directory, file->name, 0);
+	const int fd = openat(file->directory, file->name,
+			      O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+	err = fd < 0 ? -errno : write_file(fd);
+	if (fd >= 0)
+		close(fd);
+	if (err) {
+		(void)unlinkat(file->directory, file->name, 0);
+		close(file->directory);
+	}
+	return err;
+}
+
+void probes_remove_files(pid_t pid, pid_t tid)
+{
+	char name[NAME_BYTES];
+	snprintf(name, sizeof(name), HI_PROBES_NAME "%d.so", (int)pid);
+	for (size_t i = 0; i < DIRECTORIES; i++) {
+		int directory;
+		if (open_directory(pid, tid, directories[i], &directory))
+			continue;
+		(void)unlinkat(directory, name, 0);
+		close(directory);
+	}
+}
+
+/* ---- in the target --------------------------------------------------------------------------- */
+
+static int map_file(struct remote *remote, remote_addr at, const char *path)
+{
+	uint64_t fd;
+	int err = memory_write(remote->memory, remote->scratch, path, strlen(path) + 1);
+	if (!err)
+		err = remote_syscall_or_fail(
+			remote, SYS_openat,
+			(uint64_t[6]){(uint32_t)AT_FDCWD, remote->scratch, O_RDONLY | O_CLOEXEC},
+			&fd);
+	if (err)
+		return err;
+	err = remote_syscall_or_fail(remote, SYS_mmap,
+				     (uint64_t[6]){at, PROBES_BYTES, PROT_READ | PROT_EXEC,
+						   MAP_PRIVATE | MAP_FIXED, fd, 0},
+				     NULL);
+	const int closed = arena_close_fd(remote, (int)fd);
+	return err ? err : closed;
+}
+
+/*
+ * Makes the page the target's own, and then compares it: another file may have been there under
+ * that name.
+ */
+static int check_page(const struct memory *memory, remote_addr at)
+{
+	uint8_t wanted[PROBES_BYTES] = {0}, mapped[PROBES_BYTES];
+	const size_t size = (size_t)(hi_probes_so_end - hi_probes_so);
+	memcpy(wanted, hi_probes_so, size < sizeof(wanted) ? size : sizeof(wanted));
+	const int err = memory_write(memory, at, wanted, sizeof(uint64_t));
+	if (err)
+		return err;
+	return memory_read(memory, at, mapped, sizeof(mapped)) ||
+			       memcmp(mapped, wanted, sizeof(wanted)) != 0
+		       ? -ESTALE
+		       : 0;
+}
+
+static int map_from(struct remote *remote, remote_addr at, const char *directory)
+{
+	struct file file;
+	int err = create_file(remote, directory, &file);
+	if (err)
+		return err;
+	err = map_file(remote, at, file.path);
+	(void)unlinkat(file.directory, file.name, 0);
+	close(file.directory);
+	return err;
+}
+
+int probes_map(struct arena *arena, struct remote *remote)
+{
+	struct hi_control *control = arena->control;
+	const remote_addr at = control->arena + control->probes.offset;
+	const uint64_t alloc = find_function("otel_memory_alloc"),
+		       free = find_function("otel_memory_free");
+	int err = alloc && free ? -EROFS : -EINVAL;
+	for (size_t i = 0; i < DIRECTORIES && err == -EROFS; i++) {
+		err = map_from(remote, at, directories[i]);
+		/* reasons that may not hold for another directory */
+		if (err == -ENOENT || err == -EACCES || err == -EPERM || err == -ENOSPC ||
+		    err == -EDQUOT || err == -EEXIST || err == -ENOTDIR)
+			err = -EROFS;
+	}
+	if (!err)
+		err = check_page(remote->memory, at);
+	if (!err)
+		err = remote_syscall_or_fail(remote, SYS_madvise,
+					     (uint64_t[6]){at, PROBES_BYTES, MADV_DONTDUMP}, NULL);
+	if (err)
+		return err;
+	control->probe_alloc = at + alloc;
+	control->probe_free = at + free;
+	return 0;
+}
