@@ -45,6 +45,8 @@ ROWS = [
         "deepbind", ["deepbind", "{build}/librelease.so", "{directory}"], is_storm=True,
         varies=("maps", "got", "descriptors", "code"), **BY_BOTH,
     ),
+    # Each sample returns through a probe, in a page that goes with the rest.
+    Target("probes-8", ["malloc_storm", "8"], is_storm=True, attach=["--otel", "-c", "256"]),
     Target("churn", ["thread_churn"], is_storm=True, varies=("threads", "signals")),
     Target("fork", ["processes", "fork"], is_storm=True, varies=("signals",)),
     Target("vfork", ["processes", "vfork"], is_storm=True, varies=("signals",)),

@@ -126,28 +126,43 @@ static struct quiesced check_quiesce(const struct scene *scene, int deadline_ms,
 	return quiesced;
 }
 
+static void stay_in(struct scene *scene)
+{
+	struct quiesced quiesced;
+	/* The others are seen, and not held; a thread that gets no CPU takes its time to stop. */
+	WAIT_FOR(quiesced = check_quiesce(scene, SHORT_MS, -EBUSY), quiesced.threads >= 2);
+	CHECK_EQ(quiesced.threads, 2);
+	CHECK_EQ(quiesced.frames, 0);
+	CHECK_EQ(quiesced.stuck, (pid_t)scene->victim.page->word[TID]);
+	CHECK_EQ(quiesced.registers.changed, 0);
+	scene->victim.page->word[STAY] = 0;
+	quiesced = check_quiesce(scene, UNIT_PATIENCE_MS, 0);
+	CHECK_EQ(quiesced.threads, 3);
+	CHECK(quiesced.longest_stop_ns > 0);
+	CHECK(quiesced.longest_stop_ns < UNIT_PATIENCE_MS * 1000000ull);
+	scene_close(scene);
+}
+
 static void stay_until_let_go(void (*where)(struct victim_page *page))
 {
 	struct scene scene;
 	scene_open(&scene, where);
-	struct quiesced quiesced;
-	/* The others are seen, and not held; a thread that gets no CPU takes its time to stop. */
-	WAIT_FOR(quiesced = check_quiesce(&scene, SHORT_MS, -EBUSY), quiesced.threads >= 2);
-	CHECK_EQ(quiesced.threads, 2);
-	CHECK_EQ(quiesced.frames, 0);
-	CHECK_EQ(quiesced.stuck, (pid_t)scene.victim.page->word[TID]);
-	CHECK_EQ(quiesced.registers.changed, 0);
-	scene.victim.page->word[STAY] = 0;
-	quiesced = check_quiesce(&scene, UNIT_PATIENCE_MS, 0);
-	CHECK_EQ(quiesced.threads, 3);
-	CHECK(quiesced.longest_stop_ns > 0);
-	CHECK(quiesced.longest_stop_ns < UNIT_PATIENCE_MS * 1000000ull);
-	scene_close(&scene);
+	stay_in(&scene);
 }
 
 UNIT_TEST(a_pc_inside_is_waited_for)
 {
 	stay_until_let_go(spin_inside);
+}
+
+UNIT_TEST(a_pc_in_the_probes_is_waited_for)
+{
+	struct scene scene;
+	scene_open(&scene, spin_inside);
+	scene.target.probes_lo = scene.target.payload_lo;
+	scene.target.probes_hi = scene.target.payload_hi;
+	scene.target.payload_lo = scene.target.payload_hi = 0;
+	stay_in(&scene);
 }
 
 UNIT_TEST(a_return_address_inside_is_waited_for)
