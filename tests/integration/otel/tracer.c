@@ -8,8 +8,8 @@
  *     allocs EVENTS WEIGHT        frees EVENTS UNKNOWN
  *     live EVENTS WEIGHT SIZE     caller OFFSET-IN-THE-PROGRAM EVENTS
  *
- * A caller is the return address that lies at the stack pointer. Ends with 77 if the kernel has no
- * such probes, or not for us.
+ * A caller is the return address above the word at the stack pointer, the frame pointer. Ends with
+ * 77 if the kernel has no such probes, or not for us.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -161,7 +161,7 @@ static struct ring ring_open(int cpu, int which, unsigned type)
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER |
 			       PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = 1 << 3 | 1 << 4 | 1 << 5, /* dx, si, di, in this order */
-		.sample_stack_user = 8,
+		.sample_stack_user = 16,
 		.use_clockid = 1,
 		.clockid = 1, /* CLOCK_MONOTONIC */
 		.wakeup_events = 1,
@@ -182,7 +182,7 @@ static struct ring ring_open(int cpu, int which, unsigned type)
 static void take(const struct ring *ring, const uint8_t *record, int pid)
 {
 	/* header, pid and tid, time, abi, registers, size of the stack, stack */
-	uint64_t word[9];
+	uint64_t word[10];
 	uint32_t owner;
 
 	memcpy(&owner, record + 8, sizeof(owner));
@@ -193,7 +193,7 @@ static void take(const struct ring *ring, const uint8_t *record, int pid)
 					       .weight = word[3],
 					       .size = word[4],
 					       .address = word[5],
-					       .caller = word[6] == 8 ? word[7] : 0,
+					       .caller = word[6] == 16 ? word[8] : 0,
 					       .probe = ring->probe};
 }
 

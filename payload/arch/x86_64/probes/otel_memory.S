@@ -9,8 +9,9 @@
  *     free(address)                 a sample is about to be freed
  *
  * Each function is a place to arm, and a return. It is entered by a jump, with the stack as the
- * allocator's caller left it. So an unwinder that starts at the probe finds that caller next. rax
- * holds the allocator's result and must be kept; no other register is changed either.
+ * allocator's caller left it. So an unwinder that starts at the probe finds that caller next. The
+ * frame is for those that follow frame pointers: they would leave the caller out. rax holds the
+ * allocator's result and must be kept; no other register is changed either.
  *
  * The notes are of the form that the tools for user-space probes share: location, base (whose
  * address shows a tool by how much the file was prelinked), semaphore (none: a probe that is not
@@ -25,7 +26,14 @@
 otel_memory_\name:
 	.cfi_startproc
 	endbr64
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register %rbp
 9:	nop
+	pop %rbp
+	.cfi_def_cfa %rsp, 8
 	ret
 	.cfi_endproc
 	.size otel_memory_\name, . - otel_memory_\name
