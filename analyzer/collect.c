@@ -57,9 +57,9 @@ struct collector {
 	/* the answer so far, and when to look for it again */
 	uint64_t answer_due_ns, looked_ns;
 	enum trend_verdict verdict;
-	int64_t slope;
-	uint32_t answer;       /* its number, as in struct hi_analyzer_status */
-	char place[PLACE_MAX]; /* the function that it names */
+	int64_t slope, slope_low, slope_high; /* 0 where nothing grows */
+	uint32_t answer;                      /* its number, as in struct hi_analyzer_status */
+	char place[PLACE_MAX];                /* the function that it names */
 	char sentence[HI_ANALYZER_SENTENCE_MAX];
 };
 
@@ -158,9 +158,18 @@ static void begin_anew(struct collector *collector)
 {
 	collector->answer_due_ns = ANSWER_FIRST_NS;
 	collector->verdict = (enum trend_verdict)0;
-	collector->slope = 0;
+	collector->slope = collector->slope_low = collector->slope_high = 0;
 	collector->sentence[0] = collector->place[0] = 0;
 	collector->old_for = 0;
+}
+
+static void set_slope(struct collector *collector, const struct answer *answer)
+{
+	const bool grows = trend_is_growth(answer->verdict);
+
+	collector->slope = grows ? (int64_t)answer->slope : 0;
+	collector->slope_low = grows ? (int64_t)answer->slope_low : 0;
+	collector->slope_high = grows ? (int64_t)answer->slope_high : 0;
 }
 
 /*
@@ -183,7 +192,7 @@ static void look_for_answer(struct collector *collector, struct profile *profile
 		if (collector->outputs->names_live)
 			set_sentence(collector, &answer);
 		collector->verdict = answer.verdict;
-		collector->slope = trend_is_growth(answer.verdict) ? (int64_t)answer.slope : 0;
+		set_slope(collector, &answer);
 	}
 	answer_close(&answer);
 	const uint64_t rest_ns = (cpu_ns() - before_ns) * ANSWER_REST;
@@ -206,6 +215,8 @@ static void send_status(void *context, struct profile *profile, uint64_t bad_rec
 		.answer = collector->answer,
 		.verdict = collector->verdict == TREND_GROWS ? HI_ANALYZER_GROWS : 0,
 		.slope = collector->slope,
+		.slope_low = collector->slope_low,
+		.slope_high = collector->slope_high,
 		.samples = profile->meta.samples,
 		.live_bytes = collector->live_bytes,
 		.live_objects = collector->live_objects,

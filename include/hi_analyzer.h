@@ -52,7 +52,9 @@ struct hi_analyzer_status {
 	uint64_t bad_records;
 	uint32_t caveats; /* 1 << enum hi_caveat */
 	uint32_t verdict; /* HI_ANALYZER_GROWS, or another one */
-	int64_t slope;    /* bytes per second of all that grows, if the verdict is that it does */
+	/* bytes per second of all that grows, if the verdict is that it does, and its 95 % interval
+	 */
+	int64_t slope, slope_low, slope_high;
 	/*
 	 * The answer so far, if names_live is set: a sentence, terminated, empty before there is
 	 * one. `answer` is its number, which changes when its verdict or the place that it names

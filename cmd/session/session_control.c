@@ -65,8 +65,11 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 		.own_cpu_ns = sink_cpu_ns(&session->sink) - session->own_before_ns,
 	};
 	fields.grows = is_new && session->status.verdict == HI_ANALYZER_GROWS;
-	if (fields.grows && session->status.slope > 0)
+	if (fields.grows && session->status.slope_low > 0) {
 		fields.slope = (uint64_t)session->status.slope;
+		fields.slope_low = (uint64_t)session->status.slope_low;
+		fields.slope_high = (uint64_t)session->status.slope_high;
+	}
 	snprintf(fields.program, sizeof(fields.program), "%s", session->preflight.comm);
 	triggers_describe(&session->options->triggers, fields.triggers);
 	take_files(session, &fields);

@@ -29,8 +29,9 @@ static const struct field {
 	NUMBER(dropped),     NUMBER(payload_cpu_ns), NUMBER(target_cpu_ns),
 	NUMBER(own_cpu_ns),  NUMBER(files_written),  NUMBER(keep),
 	NUMBER(paused),      NUMBER(profile_ns),     NUMBER(paused_ns),
-	NUMBER(grows),       NUMBER(slope),          TEXT(program),
-	TEXT(last_file),     TEXT(final_file),       TEXT(triggers),
+	NUMBER(grows),       NUMBER(slope),          NUMBER(slope_low),
+	NUMBER(slope_high),  TEXT(program),          TEXT(last_file),
+	TEXT(final_file),    TEXT(triggers),
 };
 #define FIELDS (sizeof(fields_of_text) / sizeof(*fields_of_text))
 

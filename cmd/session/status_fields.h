@@ -29,7 +29,8 @@ struct status_fields {
 	uint64_t profile_ns;    /* the time that the profile is of: since the last reset */
 	uint64_t paused_ns;     /* of that, how long nothing was sampled */
 	uint64_t grows;         /* 1 = it is certain that something grows */
-	uint64_t slope;         /* bytes per second of all that grows */
+	/* bytes per second of all that grows, and its 95 % interval; 0 = nothing does */
+	uint64_t slope, slope_low, slope_high;
 	char program[32];
 	char last_file[PATH_MAX];  /* .heap of the newest profile; "" = none yet */
 	char final_file[PATH_MAX]; /* .heap of the end; its number may still rise */

@@ -161,6 +161,8 @@ void status_print_json(const struct status_fields *fields, FILE *out)
 	put_number("allocated_bytes", fields->allocated_bytes, out);
 	fprintf(out, ",\"grows\":%s", fields->grows ? "true" : "false");
 	put_number("slope_bytes_per_second", fields->slope, out);
+	put_number("slope_low_bytes_per_second", fields->slope_low, out);
+	put_number("slope_high_bytes_per_second", fields->slope_high, out);
 	put_number("payload_cpu_ns", fields->payload_cpu_ns, out);
 	put_number("target_cpu_ns", fields->target_cpu_ns, out);
 	put_number("own_cpu_ns", fields->own_cpu_ns, out);

@@ -180,8 +180,13 @@ UNIT_TEST(a_token_is_itself_alone)
 
 UNIT_TEST(metrics_are_escaped)
 {
-	static const struct status_fields fields = {
-		.pid = 42, .inuse_bytes = 7, .payload_cpu_ns = 1500000000, .program = "a\"b\\c"};
+	static const struct status_fields fields = {.pid = 42,
+						    .inuse_bytes = 7,
+						    .slope = 1000,
+						    .slope_low = 900,
+						    .slope_high = 1100,
+						    .payload_cpu_ns = 1500000000,
+						    .program = "a\"b\\c"};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -189,6 +194,12 @@ UNIT_TEST(metrics_are_escaped)
 	serve_metrics_print(&fields, 1, out);
 	fclose(out);
 	CHECK(strstr(text, "\nheapinject_sessions 1\n"));
+	CHECK(strstr(text,
+		     "heapinject_growth_low_bytes_per_second{pid=\"42\",program=\"a\\\"b\\\\c\"} "
+		     "900\n"));
+	CHECK(strstr(text,
+		     "heapinject_growth_high_bytes_per_second{pid=\"42\",program=\"a\\\"b\\\\c\"} "
+		     "1100\n"));
 	CHECK(strstr(text, "# TYPE heapinject_inuse_bytes gauge\n"
 			   "heapinject_inuse_bytes{pid=\"42\",program=\"a\\\"b\\\\c\"} 7\n"));
 	CHECK(strstr(text, "payload_cpu_seconds_total{pid=\"42\",program=\"a\\\"b\\\\c\"} 1.5"));

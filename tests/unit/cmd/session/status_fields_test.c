@@ -42,6 +42,8 @@ static const struct status_fields whole = {
 	.keep = 32,
 	.grows = 1,
 	.slope = 1000,
+	.slope_low = 900,
+	.slope_high = 1100,
 	.program = "redis",
 	.last_file = "/tmp/a \"b\".42.0002.heap",
 	.final_file = "/tmp/a \"b\".42.0003.heap",
@@ -123,6 +125,8 @@ UNIT_TEST(json_has_every_member)
 			"100,\"dropped\":3,"
 			"\"inuse_bytes\":1048576,\"allocated_bytes\":2097152,"
 			"\"grows\":true,\"slope_bytes_per_second\":1000,"
+			"\"slope_low_bytes_per_second\":900,"
+			"\"slope_high_bytes_per_second\":1100,"
 			"\"payload_cpu_ns\":650000000,\"target_cpu_ns\":6500000000,"
 			"\"own_cpu_ns\":1300000000,\"files_written\":2,"
 			"\"last_file\":\"/tmp/a \\\"b\\\".42.0002.heap\","
