@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protobuf.c - varints, and fields of the two wire types that are in use. Start at
+ * protobuf.c - varints, and fields of the three wire types that are in use. Start at
  * protobuf_number().
  */
 #include "protobuf.h"
@@ -56,8 +56,7 @@ static void append_varint(struct protobuf *message, uint64_t value)
 	append(message, bytes, size);
 }
 
-static void append_bytes(struct protobuf *message, unsigned int field, const void *bytes,
-			 size_t size)
+void protobuf_bytes(struct protobuf *message, unsigned int field, const void *bytes, size_t size)
 {
 	append_varint(message, field << 3 | WIRE_BYTES);
 	append_varint(message, size);
@@ -66,21 +65,35 @@ static void append_bytes(struct protobuf *message, unsigned int field, const voi
 
 void protobuf_number(struct protobuf *message, unsigned int field, uint64_t value)
 {
-	if (!value)
-		return;
+	if (value)
+		protobuf_oneof_number(message, field, value);
+}
+
+void protobuf_oneof_number(struct protobuf *message, unsigned int field, uint64_t value)
+{
 	append_varint(message, field << 3 | WIRE_VARINT);
 	append_varint(message, value);
 }
 
+void protobuf_fixed64(struct protobuf *message, unsigned int field, uint64_t value)
+{
+	uint8_t bytes[sizeof(value)];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(value >> 8 * i);
+	append_varint(message, field << 3 | WIRE_64);
+	append(message, bytes, sizeof(bytes));
+}
+
 void protobuf_string(struct protobuf *message, unsigned int field, const char *text)
 {
-	append_bytes(message, field, text, strlen(text));
+	protobuf_bytes(message, field, text, strlen(text));
 }
 
 void protobuf_message(struct protobuf *message, unsigned int field, const struct protobuf *inner)
 {
 	message->failed = message->failed || inner->failed;
-	append_bytes(message, field, inner->bytes, inner->size);
+	protobuf_bytes(message, field, inner->bytes, inner->size);
 }
 
 void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_t *value,
@@ -95,6 +108,11 @@ void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_
 	append_varint(message, size);
 	for (size_t i = 0; i < count; i++)
 		append_varint(message, value[i]);
+}
+
+void protobuf_fields(struct protobuf *message, const void *bytes, size_t size)
+{
+	append(message, bytes, size);
 }
 
 void protobuf_reset(struct protobuf *message)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protobuf.h - the few parts of the protobuf wire format that pprof's profile.proto needs. All
- * input is treated as hostile.
+ * protobuf.h - the few parts of the protobuf wire format that pprof's profile.proto and OTLP need.
+ * All input is treated as hostile.
  *
  * Writing appends to a growing buffer. A message inside another is built in a buffer of its own and
  * then added as a field. Out of memory is remembered in `failed`; check it once, at the end.
@@ -22,10 +22,16 @@ struct protobuf {
 
 /* 0 is the default and is left out */
 void protobuf_number(struct protobuf *message, unsigned int field, uint64_t value);
+/* Likewise, but 0 is there: that a member of a oneof is there says which one is set. */
+void protobuf_oneof_number(struct protobuf *message, unsigned int field, uint64_t value);
+void protobuf_fixed64(struct protobuf *message, unsigned int field, uint64_t value);
 void protobuf_string(struct protobuf *message, unsigned int field, const char *text);
+void protobuf_bytes(struct protobuf *message, unsigned int field, const void *bytes, size_t size);
 void protobuf_message(struct protobuf *message, unsigned int field, const struct protobuf *inner);
 void protobuf_packed(struct protobuf *message, unsigned int field, const uint64_t *value,
 		     size_t count);
+/* Appends fields that are encoded already. */
+void protobuf_fields(struct protobuf *message, const void *bytes, size_t size);
 /* Empties it for the next message of the kind; keeps its memory. */
 void protobuf_reset(struct protobuf *message);
 void protobuf_close(struct protobuf *message);

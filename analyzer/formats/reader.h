@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Room formats/: files of profiles. Start at reader.h, the table of the formats that are read.
- * A format is a file read_NAME.c and a line in the table. heapfile*.c and pprof*.c write as well.
+ * A format is a file read_NAME.c and a line in the table. heapfile*.c and pprof*.c write as well;
+ * otlp*.c (hi_otlp.h) make requests of pprof's profiles.
  * Uses stream/, symbols/, model/, io/, text/. Every byte that is read is treated as hostile.
  */
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * otlp_fields.h - field numbers of opentelemetry-proto v1.10.0, as far as they are used:
+ * collector/profiles/v1development/profiles_service.proto, profiles/v1development/profiles.proto,
+ * resource/v1/resource.proto, common/v1/common.proto; and of google.rpc.Status.
+ */
+#ifndef HI_OTLP_FIELDS_H
+#define HI_OTLP_FIELDS_H
+
+/* profiles_service.proto */
+enum { REQUEST_RESOURCE_PROFILES = 1, REQUEST_DICTIONARY = 2 };
+enum { RESPONSE_PARTIAL_SUCCESS = 1 };
+enum { PARTIAL_REJECTED_PROFILES = 1, PARTIAL_ERROR_MESSAGE = 2 };
+/* profiles.proto */
+enum { RESOURCE_PROFILES_RESOURCE = 1, RESOURCE_PROFILES_SCOPE_PROFILES = 2 };
+enum { SCOPE_PROFILES_SCOPE = 1, SCOPE_PROFILES_PROFILES = 2 };
+enum {
+	DICTIONARY_MAPPING_TABLE = 1,
+	DICTIONARY_LOCATION_TABLE = 2,
+	DICTIONARY_FUNCTION_TABLE = 3,
+	DICTIONARY_LINK_TABLE = 4,
+	DICTIONARY_STRING_TABLE = 5,
+	DICTIONARY_ATTRIBUTE_TABLE = 6,
+	DICTIONARY_STACK_TABLE = 7
+};
+enum {
+	OTLP_PROFILE_SAMPLE_TYPE = 1,
+	OTLP_PROFILE_SAMPLES = 2,
+	OTLP_PROFILE_TIME_UNIX_NANO = 3, /* fixed64 */
+	OTLP_PROFILE_PERIOD_TYPE = 5,
+	OTLP_PROFILE_PERIOD = 6,
+	OTLP_PROFILE_PROFILE_ID = 7,
+	OTLP_PROFILE_ATTRIBUTE_INDICES = 11
+};
+enum { OTLP_VALUE_TYPE = 1, OTLP_VALUE_UNIT = 2 };
+enum { OTLP_SAMPLE_STACK_INDEX = 1, OTLP_SAMPLE_ATTRIBUTE_INDICES = 2, OTLP_SAMPLE_VALUES = 4 };
+enum { STACK_LOCATION_INDICES = 1 };
+enum {
+	OTLP_MAPPING_START = 1,
+	OTLP_MAPPING_LIMIT = 2,
+	OTLP_MAPPING_OFFSET = 3,
+	OTLP_MAPPING_FILENAME = 4,
+	OTLP_MAPPING_ATTRIBUTE_INDICES = 5
+};
+enum { OTLP_LOCATION_MAPPING_INDEX = 1, OTLP_LOCATION_ADDRESS = 2, OTLP_LOCATION_LINES = 3 };
+enum { OTLP_LINE_FUNCTION_INDEX = 1, OTLP_LINE_LINE = 2 };
+enum { OTLP_FUNCTION_NAME = 1, OTLP_FUNCTION_SYSTEM_NAME = 2, OTLP_FUNCTION_FILENAME = 3 };
+enum { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE = 2, ATTRIBUTE_UNIT = 3 }; /* KeyValueAndUnit */
+/* resource.proto, common.proto */
+enum { RESOURCE_ATTRIBUTES = 1 };
+enum { SCOPE_NAME = 1, SCOPE_VERSION = 2 };
+enum { KEY_VALUE_KEY = 1, KEY_VALUE_VALUE = 2 };
+enum { ANY_STRING = 1, ANY_INT = 3, ANY_ARRAY = 5 };
+enum { ARRAY_VALUES = 1 };
+/* google.rpc.Status */
+enum { STATUS_MESSAGE = 2 };
+
+#endif
