@@ -16,6 +16,7 @@ enum {
 	OPTION_SPOOL_MAX,
 	OPTION_WAIT,
 	OPTION_PLAIN,
+	OPTION_EXPERIMENTAL,
 };
 
 const struct option cli_push_options[] = {
@@ -28,6 +29,7 @@ const struct option cli_push_options[] = {
 	{"push-spool-max", required_argument, NULL, OPTION_SPOOL_MAX},
 	{"push-wait", required_argument, NULL, OPTION_WAIT},
 	{"push-plain", no_argument, NULL, OPTION_PLAIN},
+	{"experimental", no_argument, NULL, OPTION_EXPERIMENTAL},
 	{NULL, 0, NULL, 0},
 };
 
@@ -42,7 +44,7 @@ int cli_push_parse(const char *command, int option, const struct hi_options *giv
 		return HI_EXIT_OK;
 	case OPTION_PROTOCOL:
 		return push_options_parse_protocol(value, &options->protocol)
-			       ? cli_usage_error(command, "not a protocol (pyroscope, parca)",
+			       ? cli_usage_error(command, "not a protocol (pyroscope, parca, otlp)",
 						 value)
 			       : HI_EXIT_OK;
 	case OPTION_LABEL:
@@ -68,6 +70,9 @@ int cli_push_parse(const char *command, int option, const struct hi_options *giv
 		return strcmp(value, "0") && hi_parse_time(value, &options->wait_ns)
 			       ? cli_usage_error(command, "not a time (0, 10s, 1m)", value)
 			       : HI_EXIT_OK;
+	case OPTION_EXPERIMENTAL:
+		options->is_experimental = !given->is_off;
+		return HI_EXIT_OK;
 	default:
 		options->is_plain = !given->is_off;
 		return HI_EXIT_OK;

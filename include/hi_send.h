@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define HI_SEND_TEXT_MAX 256u
+#define HI_SEND_ANSWER_MAX 4096u
 #define HI_SEND_NO_GRPC_STATUS (-1)
 
 struct hi_send {
@@ -38,6 +39,9 @@ struct hi_sent {
 	uint64_t retry_after_s; /* what the server asks to wait; 0 = it does not say */
 	/* what is wrong, or the beginning of what the server says; printable ASCII */
 	char text[HI_SEND_TEXT_MAX];
+	/* the answer as it came; what is longer is cut off */
+	uint8_t answer[HI_SEND_ANSWER_MAX];
+	size_t answer_size;
 };
 
 /*

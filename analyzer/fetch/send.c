@@ -37,6 +37,8 @@ static size_t take_answer(char *bytes, size_t one, size_t count, void *argument)
 	for (size_t i = 0; i < size && sending->filled < HI_SEND_TEXT_MAX - 1; i++)
 		if (!sending->request->is_grpc && bytes[i])
 			sent->text[sending->filled++] = bytes[i];
+	for (size_t i = 0; i < size && sent->answer_size < HI_SEND_ANSWER_MAX; i++)
+		sent->answer[sent->answer_size++] = (uint8_t)bytes[i];
 	sending->size += size;
 	return sending->size > ANSWER_MAX ? 0 : size;
 }

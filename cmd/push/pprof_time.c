@@ -11,79 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <zlib.h>
 
-#define UNPACKED_MAX ((size_t)512 << 20)
-#define GZIP_WINDOW (15 + 16)
+#include "gzip.h"
+
 #define NUMBERS_MAX 32u /* bytes of the two new fields */
 
 enum { PROFILE_TIME = 9, PROFILE_DURATION = 10 }; /* profile.proto */
 enum { WIRE_NUMBER = 0, WIRE_8_BYTES = 1, WIRE_BYTES = 2, WIRE_4_BYTES = 5 };
-
-/* ---- gzip ------------------------------------------------------------------------------------ */
-
-/* Makes room for at least one byte more. */
-static int grow(uint8_t **bytes, size_t *capacity)
-{
-	const size_t larger = *capacity ? 2 * *capacity : (size_t)1 << 16;
-	uint8_t *const moved = larger > UNPACKED_MAX ? NULL : realloc(*bytes, larger);
-
-	if (!moved)
-		return larger > UNPACKED_MAX ? -EFBIG : -ENOMEM;
-	*bytes = moved;
-	*capacity = larger;
-	return 0;
-}
-
-static int unpack(const void *packed, size_t size, uint8_t **out_bytes, size_t *out_size)
-{
-	z_stream stream = {.next_in = (uint8_t *)packed, .avail_in = (uInt)size};
-	uint8_t *bytes = NULL;
-	size_t capacity = 0;
-	int state = inflateInit2(&stream, GZIP_WINDOW), err = state == Z_OK ? 0 : -ENOMEM;
-
-	while (!err && state == Z_OK) {
-		err = stream.total_out < capacity ? 0 : grow(&bytes, &capacity);
-		if (err)
-			break;
-		stream.next_out = bytes + stream.total_out;
-		stream.avail_out = (uInt)(capacity - stream.total_out);
-		state = inflate(&stream, Z_NO_FLUSH);
-	}
-	if (!err && (state != Z_STREAM_END || stream.avail_in))
-		err = -EBADMSG;
-	const size_t done = stream.total_out;
-	inflateEnd(&stream);
-	if (err) {
-		free(bytes);
-		return err;
-	}
-	*out_bytes = bytes;
-	*out_size = done;
-	return 0;
-}
-
-static int pack(const uint8_t *bytes, size_t size, uint8_t **out_bytes, size_t *out_size)
-{
-	z_stream stream = {.next_in = (uint8_t *)bytes, .avail_in = (uInt)size};
-
-	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return -ENOMEM;
-	const size_t capacity = deflateBound(&stream, size);
-	uint8_t *const packed = malloc(capacity);
-	stream.next_out = packed;
-	stream.avail_out = (uInt)capacity;
-	const int state = packed ? deflate(&stream, Z_FINISH) : Z_MEM_ERROR;
-	*out_size = stream.total_out;
-	deflateEnd(&stream);
-	if (state != Z_STREAM_END) {
-		free(packed);
-		return -ENOMEM;
-	}
-	*out_bytes = packed;
-	return 0;
-}
 
 /* ---- the message ----------------------------------------------------------------------------- */
 
@@ -174,7 +108,7 @@ int pprof_time_set(const void *profile, size_t size, struct pprof_time time, uin
 {
 	uint8_t *bytes;
 	size_t unpacked;
-	int err = unpack(profile, size, &bytes, &unpacked);
+	int err = gzip_unpack(profile, size, &bytes, &unpacked);
 
 	if (err)
 		return err;
@@ -186,7 +120,7 @@ int pprof_time_set(const void *profile, size_t size, struct pprof_time time, uin
 
 		end += put_field(larger + end, PROFILE_TIME, time.unix_ns);
 		end += put_field(larger + end, PROFILE_DURATION, time.duration_ns);
-		err = pack(larger, end, out_bytes, out_size);
+		err = gzip_pack(larger, end, out_bytes, out_size);
 	}
 	free(larger ? larger : bytes);
 	return err;

@@ -35,17 +35,22 @@ static void add_label(struct push_target *target, const char *name, const char *
 			*c = '?';
 }
 
-/* Labels as the servers' own agents name them. */
+/* Labels as the servers' own agents, or OpenTelemetry's semantic conventions, name them. */
 static void describe_origin(struct push_target *target, const struct push_origin *origin)
 {
-	const bool is_parca = target->options->protocol == PUSH_PARCA;
+	static const struct {
+		const char *service, *host, *pid;
+	} names[] = {[PUSH_PYROSCOPE] = {"service_name", "hostname", "pid"},
+		     [PUSH_PARCA] = {"comm", "node", "pid"},
+		     [PUSH_OTLP] = {"service.name", "host.name", "process.pid"}};
+	const enum push_protocol protocol = target->options->protocol;
 	char pid[16];
 	uint8_t id[8] = {0};
 
 	snprintf(pid, sizeof(pid), "%d", (int)origin->pid);
-	add_label(target, is_parca ? "comm" : "service_name", origin->service);
-	add_label(target, is_parca ? "node" : "hostname", origin->host);
-	add_label(target, "pid", pid);
+	add_label(target, names[protocol].service, origin->service);
+	add_label(target, names[protocol].host, origin->host);
+	add_label(target, names[protocol].pid, pid);
 	(void)!getrandom(id, sizeof(id), 0);
 	for (size_t i = 0; i < sizeof(id); i++)
 		snprintf(target->session_id + 2 * i, 3, "%02x", id[i]);
@@ -278,12 +283,25 @@ static void print_count(uint32_t number, const char *rest)
 		fprintf(stderr, "; %u %s %s", (unsigned)number, number == 1 ? "was" : "were", rest);
 }
 
+static const char *explain_twice(enum push_protocol protocol)
+{
+	switch (protocol) {
+	case PUSH_PARCA:
+		return ", which Parca counts twice";
+	case PUSH_OTLP:
+		return ", with the same profile_id, by which it can tell";
+	default:
+		return ", with the same labels and time, of which Pyroscope keeps one";
+	}
+}
+
 static void report(const struct push *push)
 {
 	const struct push_state *state = &push->state;
 
 	fprintf(stderr, "heapinject: pushed %u profile%s to %s", (unsigned)state->sent,
 		state->sent == 1 ? "" : "s", push->options->url);
+	print_count(state->partial, "taken in part");
 	print_count(state->refused, "refused");
 	print_count(state->removed, "dropped, as the spool is full");
 	print_count(state->failed + push->lost, "not put into the spool");
@@ -293,9 +311,7 @@ static void report(const struct push *push)
 			"heapinject: %u answer%s lost, so that the server may have got a profile "
 			"twice%s\n",
 			(unsigned)state->lost_answers, state->lost_answers == 1 ? " was" : "s were",
-			push->options->protocol == PUSH_PARCA
-				? ", which Parca counts twice"
-				: ", with the same labels and time, of which Pyroscope keeps one");
+			explain_twice(push->options->protocol));
 	if (state->waiting)
 		fprintf(stderr,
 			"heapinject: %u profile%s in %s; the next session with the same --push "

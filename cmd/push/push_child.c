@@ -3,6 +3,7 @@
 #include "push_child.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,11 @@ static bool send_entry(struct pushing *pushing, const struct spool_entry *entry,
 	return is_read;
 }
 
-static void describe_failure(const struct hi_sent *sent, char text[HI_SEND_TEXT_MAX])
+static void describe_failure(const struct hi_sent *sent, const char *remark,
+			     char text[HI_SEND_TEXT_MAX])
 {
+	const char *const said = *remark ? remark : sent->text;
+
 	if (sent->err)
 		snprintf(text, HI_SEND_TEXT_MAX, "%.200s", sent->text);
 	else if (sent->grpc_status > 0)
@@ -75,7 +79,24 @@ static void describe_failure(const struct hi_sent *sent, char text[HI_SEND_TEXT_
 			 *sent->text ? ": " : "", sent->text);
 	else
 		snprintf(text, HI_SEND_TEXT_MAX, "the server answers with status %ld%s%.180s",
-			 sent->status, *sent->text ? ": " : "", sent->text);
+			 sent->status, *said ? ": " : "", said);
+}
+
+/*
+ * What there is to say of a profile that was taken; false: nothing. It is not sent again, as the
+ * server has the rest.
+ */
+static bool describe_partial(uint64_t rejected, const char *remark, char text[HI_SEND_TEXT_MAX])
+{
+	const char *const colon = *remark ? ": " : "";
+
+	if (rejected)
+		snprintf(text, HI_SEND_TEXT_MAX,
+			 "the server has rejected %" PRIu64 " of a profile's sample types%s%.180s",
+			 rejected, colon, remark);
+	else
+		snprintf(text, HI_SEND_TEXT_MAX, "the server warns%s%.220s", colon, remark);
+	return rejected || *remark;
 }
 
 static void put_off(struct pushing *pushing, uint64_t wait_s)
@@ -96,22 +117,28 @@ static bool is_open(const struct hi_sent *sent)
 
 static void judge(struct pushing *pushing, struct spool_entry *entry, const struct hi_sent *sent)
 {
-	char text[HI_SEND_TEXT_MAX];
+	const struct push_options *options = pushing->child->target.options;
+	char text[HI_SEND_TEXT_MAX], remark[HI_SEND_TEXT_MAX];
 	const enum push_verdict verdict =
 		sent->err ? PUSH_LATER
-			  : push_request_judge(pushing->child->target.options, sent->status,
-					       sent->grpc_status);
+			  : push_request_judge(options, sent->status, sent->grpc_status);
+	const uint64_t rejected = push_request_remark(options, sent, remark);
+	bool has_text = true;
 
-	describe_failure(sent, text);
+	if (verdict == PUSH_TAKEN)
+		has_text = describe_partial(rejected, remark, text);
+	else
+		describe_failure(sent, remark, text);
 	if (verdict == PUSH_TAKEN || verdict == PUSH_REFUSED)
 		spool_remove(&pushing->spool, entry);
 	else
 		spool_put_back(entry);
 	pthread_mutex_lock(&pushing->lock);
-	pushing->state.sent += verdict == PUSH_TAKEN;
+	pushing->state.sent += verdict == PUSH_TAKEN && !rejected;
+	pushing->state.partial += verdict == PUSH_TAKEN && rejected;
 	pushing->state.refused += verdict == PUSH_REFUSED;
 	pushing->state.is_away = verdict == PUSH_LATER || verdict == PUSH_MISDIRECTED;
-	if (verdict != PUSH_TAKEN)
+	if (has_text)
 		pushing_complain(pushing, text);
 	pushing->state.lost_answers += is_open(sent);
 	pushing_tell(pushing);

@@ -27,6 +27,7 @@ struct push_state {
 	uint32_t sent;
 	uint32_t lost_answers; /* after each the server may have a profile that is sent again */
 	uint32_t refused;      /* by the server, for good */
+	uint32_t partial;      /* taken by the server, but not wholly */
 	uint32_t removed;      /* from the spool, as it was full */
 	uint32_t failed;       /* not in the spool, as that could not be written */
 	uint32_t waiting;

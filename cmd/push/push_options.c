@@ -12,18 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hi_otlp.h"
 #include "identity.h"
 
 #define PARCA_PORT "7070"
+#define OTLP_PORT "4318"
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
+/* Names of OpenTelemetry have dots; see check_labels(). */
 static bool is_label_name(const char *name, size_t size)
 {
-	if (!size || size > PUSH_LABEL_NAME_MAX || isdigit((unsigned char)*name))
+	if (!size || size > PUSH_LABEL_NAME_MAX || isdigit((unsigned char)*name) || *name == '.')
 		return false;
 	for (size_t i = 0; i < size; i++)
-		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '.')
 			return false;
 	/* such names have a meaning for the servers */
 	return size < 2 || strncmp(name, "__", 2) != 0;
@@ -43,8 +46,8 @@ const char *push_options_add_label(struct push_options *options, const char *tex
 	struct push_label *label = NULL;
 
 	if (text[size] != '=' || !is_label_name(text, size))
-		return "not a label (NAME=VALUE; letters, digits and _ in NAME, and no __ in "
-		       "front)";
+		return "not a label (NAME=VALUE; letters, digits, _ and, for otlp, dots in NAME, "
+		       "and no __ in front)";
 	if (strlen(text + size + 1) > PUSH_LABEL_VALUE_MAX || !is_printable_ascii(text + size + 1))
 		return "the value of a label is not printable ASCII, or too long";
 	for (size_t i = 0; i < options->label_count; i++)
@@ -68,6 +71,8 @@ int push_options_parse_protocol(const char *text, enum push_protocol *out_protoc
 		*out_protocol = PUSH_PYROSCOPE;
 	else if (!strcmp(text, "parca"))
 		*out_protocol = PUSH_PARCA;
+	else if (!strcmp(text, "otlp"))
+		*out_protocol = PUSH_OTLP;
 	else
 		return -EINVAL;
 	return 0;
@@ -118,6 +123,41 @@ static bool is_loopback(const struct authority *at)
 	return is_address || is_host(at, "localhost") || is_host(at, "[::1]");
 }
 
+static bool is_port(const struct authority *at, const char *port)
+{
+	return at->port_size == strlen(port) && !strncmp(at->port, port, at->port_size);
+}
+
+bool push_options_has_otlp_path(const char *url, size_t size)
+{
+	const size_t path = strlen(HI_OTLP_PATH);
+
+	return size > path && !strncmp(url + size - path, HI_OTLP_PATH, path);
+}
+
+static enum push_protocol protocol_by(const char *url, const struct authority *at)
+{
+	size_t size = strlen(url);
+
+	while (size && url[size - 1] == '/')
+		size--;
+	if (is_port(at, OTLP_PORT) || push_options_has_otlp_path(url, size))
+		return PUSH_OTLP;
+	return is_port(at, PARCA_PORT) ? PUSH_PARCA : PUSH_PYROSCOPE;
+}
+
+/* Labels of Pyroscope and Parca are those of Prometheus. */
+static const char *check_labels(const struct push_options *options, const char **out_value)
+{
+	for (size_t i = 0; i < options->label_count && options->protocol != PUSH_OTLP; i++) {
+		if (strchr(options->label[i].name, '.')) {
+			*out_value = options->label[i].name;
+			return "labels have dots in their names only with --push-protocol otlp";
+		}
+	}
+	return NULL;
+}
+
 static const char *check_url(struct push_options *options)
 {
 	const char *url = options->url;
@@ -139,11 +179,12 @@ static const char *check_url(struct push_options *options)
 		return "profiles have names and command lines, which http shows to the network: "
 		       "use "
 		       "https, or allow it by --push-plain";
-	if (options->protocol == PUSH_BY_PORT)
-		options->protocol = at.port_size == strlen(PARCA_PORT) &&
-						    !strncmp(at.port, PARCA_PORT, at.port_size)
-					    ? PUSH_PARCA
-					    : PUSH_PYROSCOPE;
+	if (options->protocol == PUSH_BY_URL)
+		options->protocol = protocol_by(url, &at);
+	if (options->protocol == PUSH_OTLP && !options->is_experimental)
+		return "profiles of OTLP (" HI_OTLP_VERSION ") are alpha, and servers of another "
+		       "version misread them: allow them by --experimental, or choose "
+		       "--push-protocol pyroscope or parca";
 	return NULL;
 }
 
@@ -236,7 +277,8 @@ const char *push_options_complete(struct push_options *options, const char **out
 	if (!options->url) {
 		why = options->label_count || options->token_file || options->tenant ||
 				      options->spool || options->spool_bytes || options->has_wait ||
-				      options->is_plain || options->protocol != PUSH_BY_PORT
+				      options->is_plain || options->is_experimental ||
+				      options->protocol != PUSH_BY_URL
 			      ? "the options of --push want --push URL"
 			      : NULL;
 	} else if (strchr(options->url, '@')) {
@@ -245,6 +287,8 @@ const char *push_options_complete(struct push_options *options, const char **out
 	} else {
 		*out_value = options->url;
 		why = check_url(options);
+		if (!why)
+			why = check_labels(options, out_value);
 		if (!why && options->tenant &&
 		    (!*options->tenant || !is_printable_ascii(options->tenant) ||
 		     strlen(options->tenant) > PUSH_LABEL_VALUE_MAX)) {

@@ -19,7 +19,7 @@
 #define PUSH_SECRET_MAX 512u
 #define PUSH_TOKEN_VARIABLE "HEAPINJECT_PUSH_TOKEN"
 
-enum push_protocol { PUSH_BY_PORT, PUSH_PYROSCOPE, PUSH_PARCA };
+enum push_protocol { PUSH_BY_URL, PUSH_PYROSCOPE, PUSH_PARCA, PUSH_OTLP };
 
 struct push_label {
 	char name[PUSH_LABEL_NAME_MAX + 1], value[PUSH_LABEL_VALUE_MAX + 1];
@@ -38,6 +38,7 @@ struct push_options {
 	uint64_t wait_ns;     /* at the end of the session; see has_wait */
 	bool has_wait;        /* otherwise PUSH_WAIT_NS */
 	bool is_plain;        /* http may leave the machine */
+	bool is_experimental; /* protocols that are not stable may be used */
 	/* set by push_options_complete: the value of the header, "" = none */
 	char authorization[PUSH_SECRET_MAX];
 	bool is_direct; /* likewise: the server is on this machine */
@@ -48,8 +49,10 @@ struct push_options {
 
 /* Adds NAME=VALUE. NULL, or what is wrong with it. */
 const char *push_options_add_label(struct push_options *options, const char *text);
-/* pyroscope or parca */
+/* pyroscope, parca or otlp */
 must_check int push_options_parse_protocol(const char *text, enum push_protocol *out_protocol);
+/* Whether the first `size` characters of a URL have the path of OTLP at their end. */
+bool push_options_has_otlp_path(const char *url, size_t size);
 /*
  * Checks what belongs together, chooses the protocol, and reads the secret with the rights of the
  * calling user. Removes the variable of the secret from the environment, so that no program that is

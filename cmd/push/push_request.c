@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gzip.h"
+#include "hi_otlp.h"
 #include "pprof_time.h"
 
 #define PYROSCOPE_PATH "/push.v1.PusherService/Push"
@@ -78,8 +80,6 @@ static void put_part(struct message *message, unsigned field, struct message *pa
 	free(part->bytes);
 }
 
-/* ---- the profile ----------------------------------------------------------------------------- */
-
 /* ---- labels ---------------------------------------------------------------------------------- */
 
 static void put_label(struct message *labels, unsigned field, const char *name, const char *value)
@@ -150,7 +150,7 @@ static void put_parca(struct message *request, const struct push_target *target,
 	free(whole.bytes);
 }
 
-int push_request_build(const struct push_target *target, const struct push_snapshot *snapshot,
+static int build_pprof(const struct push_target *target, const struct push_snapshot *snapshot,
 		       uint8_t **out_bytes, size_t *out_size)
 {
 	const struct pprof_time time = {.unix_ns = snapshot->unix_ns};
@@ -177,6 +177,86 @@ int push_request_build(const struct push_target *target, const struct push_snaps
 	return 0;
 }
 
+/* ---- OTLP ------------------------------------------------------------------------------------ */
+
+#define ATTRIBUTES_MAX (2 * PUSH_LABELS_MAX)
+#define PID_NAME "process.pid"
+
+/* The id of the process is a number there. */
+static struct hi_otlp_attribute attribute_of(const struct push_label *label)
+{
+	struct hi_otlp_attribute attribute = {.name = label->name, .text = label->value};
+	const size_t digits = strspn(label->value, "0123456789");
+
+	if (!strcmp(label->name, PID_NAME) && digits < 10 && !label->value[digits]) {
+		attribute.number = strtol(label->value, NULL, 10);
+		attribute.text = NULL;
+	}
+	return attribute;
+}
+
+static size_t list_attributes(const struct push_target *target,
+			      struct hi_otlp_attribute attribute[ATTRIBUTES_MAX])
+{
+	const struct push_options *options = target->options;
+	size_t count = 0;
+
+	for (size_t i = 0; i < target->label_count; i++)
+		if (*target->label[i].value && !is_replaced(options, target->label[i].name))
+			attribute[count++] = attribute_of(&target->label[i]);
+	for (size_t i = 0; i < options->label_count; i++)
+		if (*options->label[i].value)
+			attribute[count++] = attribute_of(&options->label[i]);
+	return count;
+}
+
+/* The bytes of a UUID. */
+static void read_id(const char *text, uint8_t out_id[HI_OTLP_ID_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t count = 0;
+
+	memset(out_id, 0, HI_OTLP_ID_SIZE);
+	for (; *text && count < 2 * (size_t)HI_OTLP_ID_SIZE; text++) {
+		const char *digit = strchr(digits, *text);
+
+		if (!digit)
+			continue;
+		out_id[count / 2] |= (uint8_t)((digit - digits) << (count % 2 ? 0 : 4));
+		count++;
+	}
+}
+
+static int build_otlp(const struct push_target *target, const struct push_snapshot *snapshot,
+		      uint8_t **out_bytes, size_t *out_size)
+{
+	struct hi_otlp_attribute attribute[ATTRIBUTES_MAX];
+	struct hi_otlp_origin origin = {.attribute = attribute, .unix_ns = snapshot->unix_ns};
+	uint8_t *profile, *request;
+	size_t size, request_size;
+	int err = gzip_unpack(snapshot->profile, snapshot->size, &profile, &size);
+
+	if (err)
+		return err;
+	origin.attribute_count = list_attributes(target, attribute);
+	read_id(snapshot->id, origin.id);
+	err = hi_otlp_request(profile, size, &origin, &request, &request_size);
+	free(profile);
+	if (err)
+		return err;
+	err = gzip_pack(request, request_size, out_bytes, out_size);
+	free(request);
+	return err;
+}
+
+int push_request_build(const struct push_target *target, const struct push_snapshot *snapshot,
+		       uint8_t **out_bytes, size_t *out_size)
+{
+	return target->options->protocol == PUSH_OTLP
+		       ? build_otlp(target, snapshot, out_bytes, out_size)
+		       : build_pprof(target, snapshot, out_bytes, out_size);
+}
+
 /* ---- how it is sent -------------------------------------------------------------------------- */
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -188,14 +268,26 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash;
 }
 
+/* size: of the URL. It may have the path of OTLP already. */
+static const char *path_of(const struct push_options *options, size_t size)
+{
+	switch (options->protocol) {
+	case PUSH_PARCA:
+		return PARCA_PATH;
+	case PUSH_OTLP:
+		return push_options_has_otlp_path(options->url, size) ? "" : HI_OTLP_PATH;
+	default:
+		return PYROSCOPE_PATH;
+	}
+}
+
 uint64_t push_request_url(const struct push_options *options, char out_url[PUSH_URL_MAX])
 {
 	size_t size = strlen(options->url);
 
 	while (size && options->url[size - 1] == '/')
 		size--;
-	snprintf(out_url, PUSH_URL_MAX, "%.*s%s", (int)size, options->url,
-		 options->protocol == PUSH_PARCA ? PARCA_PATH : PYROSCOPE_PATH);
+	snprintf(out_url, PUSH_URL_MAX, "%.*s%s", (int)size, options->url, path_of(options, size));
 	return hash_text(hash_text(0xcbf29ce484222325ull, out_url),
 			 options->tenant ? options->tenant : "");
 }
@@ -208,12 +300,16 @@ void push_request_headers(const struct push_options *options, struct push_header
 	if (options->protocol == PUSH_PARCA) {
 		ADD("Content-Type: application/grpc+proto");
 		ADD("TE: trailers");
+	} else if (options->protocol == PUSH_OTLP) {
+		ADD("Content-Type: application/x-protobuf");
+		ADD("Content-Encoding: gzip");
 	} else {
 		ADD("Content-Type: application/proto");
 		ADD("Connect-Protocol-Version: 1");
-		if (options->tenant)
-			ADD("X-Scope-OrgID: %s", options->tenant);
 	}
+	/* of Pyroscope, which takes OTLP, too */
+	if (options->tenant && options->protocol != PUSH_PARCA)
+		ADD("X-Scope-OrgID: %s", options->tenant);
 	/* libcurl would first ask whether the server wants a large body */
 	ADD("Expect:");
 	if (*options->authorization)
@@ -262,9 +358,51 @@ static enum push_verdict judge_grpc(int status)
 	}
 }
 
+/*
+ * OTLP names the four statuses after which a request is sent again. Where it is not the request
+ * that is at fault it waits, as for the others.
+ */
+static enum push_verdict judge_otlp(long status)
+{
+	switch (status) {
+	case 429:
+	case 502:
+	case 503:
+	case 504:
+		return PUSH_LATER;
+	case 401:
+	case 403:
+	case 404:
+	case 405:
+	case 415:
+		return PUSH_MISDIRECTED;
+	default:
+		return status / 100 == 2   ? PUSH_TAKEN
+		       : status / 100 == 3 ? PUSH_MISDIRECTED
+					   : PUSH_REFUSED;
+	}
+}
+
+uint64_t push_request_remark(const struct push_options *options, const struct hi_sent *sent,
+			     char out_text[HI_SEND_TEXT_MAX])
+{
+	struct hi_otlp_answer answer = {0};
+	const bool is_taken = sent->status / 100 == 2;
+
+	*out_text = '\0';
+	if (options->protocol != PUSH_OTLP || sent->err ||
+	    (is_taken ? hi_otlp_read_response(sent->answer, sent->answer_size, &answer)
+		      : hi_otlp_read_status(sent->answer, sent->answer_size, &answer)))
+		return 0;
+	snprintf(out_text, HI_SEND_TEXT_MAX, "%s", answer.text);
+	return answer.rejected;
+}
+
 enum push_verdict push_request_judge(const struct push_options *options, long status,
 				     int grpc_status)
 {
+	if (options->protocol == PUSH_OTLP)
+		return judge_otlp(status);
 	if (options->protocol != PUSH_PARCA)
 		return judge_http(status);
 	if (grpc_status >= 0)

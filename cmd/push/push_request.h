@@ -6,12 +6,15 @@
  * the Connect protocol, which for such a call is an ordinary POST. (POST /ingest gives a profile
  * an id of the server's own each time, so that a profile that is sent again would be another one.)
  * Parca: WriteRaw of parca/profilestore/v1alpha1/profilestore.proto, by gRPC.
- *
  * Both take the profile as it is, gzipped pprof, but for its time and duration (pprof_time.h).
+ *
+ * OTLP: POST /v1development/profiles, by OTLP/HTTP with protobuf, gzipped. It is another format of
+ * profiles (hi_otlp.h), made of the same one.
  */
 #ifndef HI_PUSH_REQUEST_H
 #define HI_PUSH_REQUEST_H
 
+#include "hi_send.h"
 #include "push_options.h"
 #include "spool.h"
 
@@ -57,5 +60,13 @@ enum push_verdict {
 };
 enum push_verdict push_request_judge(const struct push_options *options, long status,
 				     int grpc_status);
+
+/*
+ * What the server says in the body of its answer, whatever the status: "" = nothing, or nothing
+ * that is known. Returns how many sample types of the profile it has rejected all the same, by
+ * OTLP.
+ */
+uint64_t push_request_remark(const struct push_options *options, const struct hi_sent *sent,
+			     char out_text[HI_SEND_TEXT_MAX]);
 
 #endif

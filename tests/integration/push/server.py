@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A server of profiles: server.py pyroscope|parca GENERATED SCRIPT LOG [PORT] [CERTIFICATE].
+"""A server of profiles: server.py pyroscope|parca|otlp GENERATED SCRIPT LOG [PORT] [CERTIFICATE].
 
 GENERATED has the modules that protoc has made of the protocol's files and of pprof's profile.proto.
 Prints "port N". SCRIPT has what is done with requests, a line for each, and the last one for all
 that follow: ok, a status of HTTP or the name of one of gRPC (with "after N": Retry-After), slow N
 (answers after N seconds), lost (takes it, and ends the connection), hang (does nothing for a
-minute). LOG gets an object for each request: what was in it, and whether it was taken.
+minute), and for OTLP partial N (takes it but for N of its Profiles), warn (takes it, with a
+warning). LOG gets an object for each request: what was in it, and whether it was taken.
 """
 import gzip
 import http.server
@@ -23,7 +24,9 @@ SERVER, GENERATED, SCRIPT, LOG = sys.argv[1:5]
 PORT = int(sys.argv[5]) if len(sys.argv) > 5 else 0
 sys.path.insert(0, GENERATED)
 
+import otlp  # noqa: E402
 import profile_pb2  # noqa: E402
+import profiles_service_pb2  # noqa: E402
 import profilestore_pb2  # noqa: E402
 import push_pb2  # noqa: E402
 
@@ -103,10 +106,27 @@ def read_parca(request):
             **read_profile(series.samples[0].raw_profile)}
 
 
+def read_otlp(body):
+    request = profiles_service_pb2.ExportProfilesServiceRequest()
+    request.ParseFromString(gzip.decompress(body))
+    return otlp.read_request(request)
+
+
 class Pyroscope(http.server.BaseHTTPRequestHandler):
     """Connect: an ordinary POST, whose errors are JSON."""
 
     protocol_version = "HTTP/1.1"
+    expected_path = "/push.v1.PusherService/Push"
+    expected_headers = (("Content-Type", "application/proto"), ("Content-Encoding", None))
+    read = staticmethod(read_pyroscope)
+
+    @staticmethod
+    def error(text):
+        return f'{{"code": "test", "message": "{text}"}}'.encode()
+
+    @staticmethod
+    def success(action):
+        return push_pb2.PushResponse().SerializeToString()
 
     def log_message(self, *arguments):
         pass
@@ -123,12 +143,13 @@ class Pyroscope(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         action = next_action()
         try:
-            check(self.path == "/push.v1.PusherService/Push", "another path")
-            check(self.headers["Content-Type"] == "application/proto", "another type")
-            entry = read_pyroscope(body)
+            check(self.path == self.expected_path, "another path")
+            check(all(self.headers[name] == value for name, value in self.expected_headers),
+                  "other headers")
+            entry = self.read(body)
         except Exception as error:
             log({"wrong": str(error)})
-            self.answer(400, b'{"code":"invalid_argument"}')
+            self.answer(400, self.error("invalid_argument"))
             return
         entry.update(authorization=self.headers["Authorization"], action=action[0],
                      tenant=self.headers["X-Scope-OrgID"], at=time.time(), taken=False)
@@ -139,20 +160,41 @@ class Pyroscope(http.server.BaseHTTPRequestHandler):
         elif action[0] == "lost":
             log({**entry, "taken": True})
             self.close_connection = True
-        elif action[0] in ("ok", "slow"):
+        elif action[0] in ("ok", "slow", "partial", "warn"):
             time.sleep(float(action[1]) if action[0] == "slow" else 0)
             log({**entry, "taken": True})
-            self.answer(200, push_pb2.PushResponse().SerializeToString())
+            self.answer(200, self.success(action))
         else:
             log(entry)
             after = [("Retry-After", action[2])] if action[1:2] == ["after"] else []
             # a terminal would take this for a colour
-            text = f'{{"code": "test", "message": "as asked \x1b[31m{action[0]}"}}'
-            self.answer(int(action[0]), text.encode(), after)
+            self.answer(int(action[0]), self.error(f"as asked \x1b[31m{action[0]}"), after)
 
 
-def serve_pyroscope():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Pyroscope)
+class Otlp(Pyroscope):
+    """OTLP/HTTP with protobuf, whose errors are google.rpc.Status."""
+
+    expected_path = "/v1development/profiles"
+    expected_headers = (("Content-Type", "application/x-protobuf"), ("Content-Encoding", "gzip"))
+    read = staticmethod(read_otlp)
+
+    @staticmethod
+    def error(text):
+        return profiles_service_pb2.Status(code=14, message=text).SerializeToString()
+
+    @staticmethod
+    def success(action):
+        response = profiles_service_pb2.ExportProfilesServiceResponse()
+        if action[0] == "partial":
+            response.partial_success.rejected_profiles = int(action[1])
+            response.partial_success.error_message = "not these \x1b[31m"
+        elif action[0] == "warn":
+            response.partial_success.error_message = "soon no more"
+        return response.SerializeToString()
+
+
+def serve_http(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), handler)
     server.daemon_threads = True
     if len(sys.argv) > 6:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -201,4 +243,4 @@ def serve_parca():
 if SERVER == "parca":
     serve_parca()
 else:
-    serve_pyroscope()
+    serve_http(Otlp if SERVER == "otlp" else Pyroscope)

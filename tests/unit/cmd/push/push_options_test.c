@@ -88,6 +88,43 @@ UNIT_TEST(the_port_of_parca_chooses_its_protocol)
 	CHECK_EQ(options.protocol, PUSH_PARCA);
 }
 
+UNIT_TEST(otlp_is_chosen_by_port_or_path_and_wants_to_be_allowed)
+{
+	static const char *const urls[] = {"http://localhost:4318", "https://localhost:4318/x",
+					   "http://localhost:1/v1development/profiles",
+					   "http://localhost/x/v1development/profiles//"};
+	struct push_options options;
+
+	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
+		const char *why = complete_url(urls[i], &options);
+
+		CHECK_EQ(options.protocol, PUSH_OTLP);
+		CHECK(why && strstr(why, "--experimental"));
+		options.is_experimental = true;
+		CHECK(!complete(&options));
+	}
+	CHECK(!complete_url("http://localhost:14318", &options));
+	CHECK_EQ(options.protocol, PUSH_PYROSCOPE);
+	/* allowed, it is not chosen by that */
+	options = (struct push_options){.url = "http://localhost:1", .is_experimental = true};
+	CHECK(!complete(&options));
+	CHECK_EQ(options.protocol, PUSH_PYROSCOPE);
+}
+
+UNIT_TEST(names_of_labels_have_dots_for_otlp_alone)
+{
+	struct push_options options = {.url = "http://localhost:1"};
+
+	CHECK(!push_options_add_label(&options, "deployment.environment.name=test"));
+	CHECK(push_options_add_label(&options, ".a=b"));
+	CHECK(complete(&options));
+	options.protocol = PUSH_PARCA;
+	CHECK(complete(&options));
+	options.protocol = PUSH_OTLP;
+	options.is_experimental = true;
+	CHECK(!complete(&options));
+}
+
 UNIT_TEST(a_label_is_replaced_by_one_of_its_name)
 {
 	struct push_options options = {0};
@@ -178,6 +215,7 @@ UNIT_TEST(the_other_options_want_a_url)
 	CHECK(complete(&(struct push_options){.tenant = "a"}));
 	CHECK(complete(&(struct push_options){.label_count = 1}));
 	CHECK(complete(&(struct push_options){.has_wait = true}));
+	CHECK(complete(&(struct push_options){.is_experimental = true}));
 }
 
 UNIT_MAIN()

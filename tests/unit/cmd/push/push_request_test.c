@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * push_request: the bytes of both protocols, and what their statuses mean. The integration case
+ * push_request: the bytes of the protocols, and what their statuses mean. The integration case
  * `push` has the same read by protobuf's own library.
  */
 #include "push_request.h"
@@ -178,6 +178,62 @@ UNIT_TEST(a_request_of_parca_is_a_frame)
 	free(bytes);
 }
 
+/* Strings by number, a type, and a sample of 7 without a stack: fields 6, 1, 2. */
+static const uint8_t small[] = {0x32, 0, 0x32, 5, 's',  'p', 'a',  'c', 'e',
+				0x0a, 2, 0x08, 1, 0x12, 3,   0x12, 1,   7};
+
+UNIT_TEST(a_request_of_otlp_is_gzip)
+{
+	struct push_options options = options_of(PUSH_OTLP);
+	struct push_target target = {.options = &options,
+				     .label = {{"service.name", "theirs"},
+					       {"host.name", "box"},
+					       {"process.pid", "4711"}},
+				     .label_count = 3};
+	uint8_t *bytes, packed[128], request[1024];
+	struct push_snapshot snapshot = {.profile = packed,
+					 .size = pack(small, sizeof(small), packed, 128),
+					 .id = "6162636465-66"};
+	size_t size;
+
+	CHECK(!push_options_add_label(&options, "service.name=mine"));
+	CHECK(!push_options_add_label(&options, "host.name="));
+	CHECK_EQ(push_request_build(&target, &snapshot, &bytes, &size), 0);
+	size = unpack(bytes, size, request, sizeof(request));
+	free(bytes);
+	CHECK(holds(request, size, "service.name"));
+	CHECK(holds(request, size, "mine"));
+	CHECK(holds(request, size, "env"));
+	CHECK(holds(request, size, "test"));
+	CHECK(holds(request, size, "process.pid"));
+	CHECK(holds(request, size, "space"));
+	/* the id in bytes, and the pid as a number: int_value = 3 */
+	CHECK(memmem(request, size,
+		     "\x10"
+		     "abcdef\0\0",
+		     9));
+	CHECK(memmem(request, size, "\x18\xe7\x24", 3));
+	CHECK(!holds(request, size, "theirs"));
+	CHECK(!holds(request, size, "host.name"));
+	CHECK(!holds(request, size, "__name__"));
+	CHECK_EQ(push_request_build(&target, &snapshot, &bytes, &size), 0);
+	free(bytes);
+	snapshot.size = pack(small, sizeof(small) - 1, packed, 128);
+	CHECK_EQ(push_request_build(&target, &snapshot, &bytes, &size), -EBADMSG);
+}
+
+UNIT_TEST(the_address_of_otlp_may_have_its_path)
+{
+	struct push_options options = {.url = "http://localhost:4318/", .protocol = PUSH_OTLP};
+	char url[PUSH_URL_MAX];
+	const uint64_t number = push_request_url(&options, url);
+
+	CHECK_STR(url, "http://localhost:4318/v1development/profiles");
+	options.url = "http://localhost:4318/v1development/profiles/";
+	CHECK_EQ(push_request_url(&options, url), number);
+	CHECK_STR(url, "http://localhost:4318/v1development/profiles");
+}
+
 UNIT_TEST(addresses_differ_in_their_number)
 {
 	struct push_options one = {.url = "http://localhost:1/", .protocol = PUSH_PYROSCOPE};
@@ -219,6 +275,11 @@ UNIT_TEST(headers)
 	CHECK(has_header(&options, "Authorization: Bearer x"));
 	CHECK(has_header(&options, "TE: trailers"));
 	CHECK(has_header(&options, "Content-Type: application/grpc+proto"));
+	CHECK(!has_header(&options, "X-Scope-OrgID: anna"));
+	options.protocol = PUSH_OTLP;
+	CHECK(has_header(&options, "Content-Type: application/x-protobuf"));
+	CHECK(has_header(&options, "Content-Encoding: gzip"));
+	CHECK(has_header(&options, "X-Scope-OrgID: anna"));
 }
 
 UNIT_TEST(what_statuses_mean)
@@ -241,6 +302,51 @@ UNIT_TEST(what_statuses_mean)
 	/* 200 of what is no server of gRPC takes nothing */
 	CHECK_EQ(push_request_judge(&parca, 200, -1), PUSH_MISDIRECTED);
 	CHECK_EQ(push_request_judge(&parca, 503, -1), PUSH_LATER);
+}
+
+/* The specification of OTLP names the four that are sent again. */
+UNIT_TEST(what_statuses_of_otlp_mean)
+{
+	static const long later[] = {429, 502, 503, 504}, refused[] = {400, 408, 413, 422, 500},
+			  misdirected[] = {301, 401, 403, 404, 405, 415};
+	const struct push_options otlp = {.protocol = PUSH_OTLP};
+
+	CHECK_EQ(push_request_judge(&otlp, 200, -1), PUSH_TAKEN);
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+		CHECK_EQ(push_request_judge(&otlp, later[i], -1), PUSH_LATER);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		CHECK_EQ(push_request_judge(&otlp, refused[i], -1), PUSH_REFUSED);
+	for (size_t i = 0; i < sizeof(misdirected) / sizeof(*misdirected); i++)
+		CHECK_EQ(push_request_judge(&otlp, misdirected[i], -1), PUSH_MISDIRECTED);
+}
+
+UNIT_TEST(a_remark_is_of_otlp_and_of_an_answer)
+{
+	static const char partial[] = "\x0a\x06\x08\x02\x12\x02"
+				      "no";
+	static const char status[] = "\x12\x04"
+				     "full";
+	struct push_options options = {.protocol = PUSH_OTLP};
+	struct hi_sent sent = {.status = 200, .answer_size = sizeof(partial) - 1};
+	char text[HI_SEND_TEXT_MAX];
+
+	memcpy(sent.answer, partial, sizeof(partial));
+	CHECK_EQ(push_request_remark(&options, &sent, text), 2);
+	CHECK_STR(text, "no");
+	options.protocol = PUSH_PYROSCOPE;
+	CHECK_EQ(push_request_remark(&options, &sent, text), 0);
+	CHECK_STR(text, "");
+	options.protocol = PUSH_OTLP;
+	sent.err = -EIO;
+	CHECK_EQ(push_request_remark(&options, &sent, text), 0);
+	sent = (struct hi_sent){.status = 503, .answer_size = sizeof(status) - 1};
+	memcpy(sent.answer, status, sizeof(status));
+	CHECK_EQ(push_request_remark(&options, &sent, text), 0);
+	CHECK_STR(text, "full");
+	/* a proxy answers in its own way */
+	memcpy(sent.answer, "<html>", 6);
+	CHECK_EQ(push_request_remark(&options, &sent, text), 0);
+	CHECK_STR(text, "");
 }
 
 UNIT_MAIN()
