@@ -100,10 +100,11 @@ void hook_scope_begin_as_guest(struct hook_scope *scope);
 /* Ends the hook scope of a guest: its count is lowered again. */
 void hook_scope_leave(struct hook_scope *scope);
 bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size);
-/* Has the sample that was just recorded go to the allocation's probe at the end of the hook scope.
+/*
+ * Has the hook return through the probe of allocations, for the sample that was just recorded. The
+ * arguments of the call are gone after this.
  */
-void hook_scope_note_probe(struct hook_scope *scope, uint64_t address, uint64_t bytes);
-struct hook_outcome hook_scope_to_probe(struct hook_scope *scope, uint64_t value);
+void hook_scope_return_by_probe(struct hook_scope *scope, uint64_t address, uint64_t bytes);
 
 /*
  * If every call is a hook scope, reading the clock for the account of the payload's time is a large
