@@ -2,7 +2,6 @@
 /* probes.c - see probes.h. */
 #include "probes.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -16,7 +15,7 @@
 
 #include "arena_file.h"
 #include "fault.h"
-#include "proc_file.h"
+#include "roots.h"
 
 #define NAME_BYTES 64
 #define PATH_BYTES 96
@@ -24,7 +23,7 @@
 extern const uint8_t hi_probes_so[], hi_probes_so_end[];
 
 /* The first that takes the file and lets code be mapped from it. */
-static const char *const directories[] = {"tmp", "var/tmp", "dev/shm", "run"};
+static const char *const directories[] = {"/tmp", "/var/tmp", "/dev/shm", "/run"};
 #define DIRECTORIES (sizeof(directories) / sizeof(*directories))
 
 /* ---- the object ------------------------------------------------------------------------------ */
@@ -67,21 +66,27 @@ struct file {
 	char path[PATH_BYTES];
 };
 
-static int open_directory(pid_t pid, pid_t tid, const char *directory, int *out_fd)
+/* The target says what is in its root, so no link may lead out of it. */
+static int open_directory(const struct roots *roots, const char *directory, int *out_fd)
 {
-	char name[32];
 	struct statvfs system;
-	snprintf(name, sizeof(name), "root/%s", directory);
-	int err = proc_open(pid, tid, name, O_DIRECTORY | O_RDONLY, out_fd);
-	if (err)
-		return err;
-	if (fstatvfs(*out_fd, &system))
+	int err = 0, fd = roots_target_directory(roots, directory);
+	if (fd < 0)
+		return fd;
+	if (fstatvfs(fd, &system))
 		err = -errno;
 	else if (system.f_flag & (ST_NOEXEC | ST_RDONLY))
 		err = -EROFS;
 	if (err)
-		close(*out_fd);
+		close(fd);
+	else
+		*out_fd = fd;
 	return err;
+}
+
+static void name_file(pid_t pid, char name[NAME_BYTES])
+{
+	snprintf(name, NAME_BYTES, HI_PROBES_NAME "%d.so", (int)pid);
 }
 
 static int write_file(int fd)
@@ -96,39 +101,64 @@ static int write_file(int fd)
 	return put < 0 ? -errno : -EIO;
 }
 
-static int create_file(const struct remote *remote, const char *directory, struct file *file)
+/* With the rights of the user who may see the target's data, wherever that user may write. */
+static int create_as(const struct roots *roots, struct file *file)
 {
-	int err =
-		open_directory(remote->tracee.pid, remote->tracee.tid, directory, &file->directory);
+	struct identity_window window;
+	int err = identity_begin(roots->reader, &window);
 	if (err)
 		return err;
-	/* one attach at a time holds the lock of this process */
-	snprintf(file->name, sizeof(file->name), HI_PROBES_NAME "%d.so", (int)remote->tracee.pid);
-	snprintf(file->path, sizeof(file->path), "/%s/%s", directory, file->name);
-	(void)unlinkat(file->directory, file->name, 0);
 	const int fd = openat(file->directory, file->name,
 			      O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
 	err = fd < 0 ? -errno : write_file(fd);
+	identity_end(&window);
 	if (fd >= 0)
 		close(fd);
-	if (err) {
-		(void)unlinkat(file->directory, file->name, 0);
-		close(file->directory);
-	}
+	return err;
+}
+
+static void remove_file(struct file *file)
+{
+	(void)unlinkat(file->directory, file->name, 0);
+	close(file->directory);
+}
+
+static int create_file(const struct remote *remote, const struct roots *roots,
+		       const char *directory, struct file *file)
+{
+	int err = open_directory(roots, directory, &file->directory);
+	if (err)
+		return err;
+	/* one attach at a time holds the lock of this process */
+	name_file(remote->tracee.pid, file->name);
+	snprintf(file->path, sizeof(file->path), "%s/%s", directory, file->name);
+	(void)unlinkat(file->directory, file->name, 0);
+	err = create_as(roots, file);
+	if (err)
+		remove_file(file);
+	return err;
+}
+
+static int open_roots(pid_t pid, pid_t tid, struct roots *out_roots)
+{
+	struct proc_status status;
+	const int err = proc_status_read(pid, tid, &status);
+	if (!err)
+		roots_open(out_roots, pid, tid, &status);
 	return err;
 }
 
 void probes_remove_files(pid_t pid, pid_t tid)
 {
-	char name[NAME_BYTES];
-	snprintf(name, sizeof(name), HI_PROBES_NAME "%d.so", (int)pid);
-	for (size_t i = 0; i < DIRECTORIES; i++) {
-		int directory;
-		if (open_directory(pid, tid, directories[i], &directory))
-			continue;
-		(void)unlinkat(directory, name, 0);
-		close(directory);
-	}
+	struct roots roots;
+	struct file file;
+	if (open_roots(pid, tid, &roots))
+		return;
+	name_file(pid, file.name);
+	for (size_t i = 0; i < DIRECTORIES; i++)
+		if (!open_directory(&roots, directories[i], &file.directory))
+			remove_file(&file);
+	roots_close(&roots);
 }
 
 /* ---- in the target --------------------------------------------------------------------------- */
@@ -170,15 +200,15 @@ static int check_page(const struct memory *memory, remote_addr at)
 		       : 0;
 }
 
-static int map_from(struct remote *remote, remote_addr at, const char *directory)
+static int map_from(struct remote *remote, const struct roots *roots, remote_addr at,
+		    const char *directory)
 {
 	struct file file;
-	int err = create_file(remote, directory, &file);
+	int err = create_file(remote, roots, directory, &file);
 	if (err)
 		return err;
 	err = map_file(remote, at, file.path);
-	(void)unlinkat(file.directory, file.name, 0);
-	close(file.directory);
+	remove_file(&file);
 	return err;
 }
 
@@ -188,14 +218,20 @@ int probes_map(struct arena *arena, struct remote *remote)
 	const remote_addr at = control->arena + control->probes.offset;
 	const uint64_t alloc = find_function("otel_memory_alloc"),
 		       free = find_function("otel_memory_free");
-	int err = alloc && free ? -EROFS : -EINVAL;
+	struct roots roots;
+	int err = alloc && free ? open_roots(remote->tracee.pid, remote->tracee.tid, &roots)
+				: -EINVAL;
+	if (err)
+		return err;
+	err = -EROFS;
 	for (size_t i = 0; i < DIRECTORIES && err == -EROFS; i++) {
-		err = map_from(remote, at, directories[i]);
+		err = map_from(remote, &roots, at, directories[i]);
 		/* reasons that may not hold for another directory */
 		if (err == -ENOENT || err == -EACCES || err == -EPERM || err == -ENOSPC ||
 		    err == -EDQUOT || err == -EEXIST || err == -ENOTDIR)
 			err = -EROFS;
 	}
+	roots_close(&roots);
 	if (!err)
 		err = check_page(remote->memory, at);
 	if (!err)

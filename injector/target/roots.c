@@ -85,3 +85,8 @@ int roots_file(const struct roots *roots, bool is_in_target, const char *path, u
 	identity_end(&window);
 	return fd;
 }
+
+int roots_target_directory(const struct roots *roots, const char *path)
+{
+	return roots->target < 0 ? -ENOENT : open_in_root(roots->target, path, O_DIRECTORY);
+}

@@ -32,5 +32,10 @@ void roots_close(struct roots *roots);
  */
 must_check int roots_file(const struct roots *roots, bool is_in_target, const char *path,
 			  uint64_t flags, struct stat *out_status);
+/*
+ * An O_PATH descriptor of the directory at an absolute path within the target's root, or a negative
+ * errno. What is created there needs an identity window (identity.h).
+ */
+must_check int roots_target_directory(const struct roots *roots, const char *path);
 
 #endif
