@@ -2,6 +2,7 @@
 /* memory_limit.c - see memory_limit.h. Start at memory_limit_of(). */
 #include "memory_limit.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 /* of cgroup v1, where no limit is a number: the largest page-aligned one */
 #define NO_LIMIT (1ull << 62)
 #define DEPTH_MAX 64
+#define SEARCH_DEPTH_MAX 8
 
 static void take(struct memory_limit *nearest, uint64_t limit, uint64_t used)
 {
@@ -51,6 +53,68 @@ static const struct version v2 = {"", "memory.max", "memory.current", "memory.hi
 static const struct version v1 = {"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
 				  NULL};
 
+/* Extends path to the first directory there, or below one there, that ends in `end`. */
+static bool find_end(char path[PATH_MAX], const char *end, int depth)
+{
+	const size_t size = strlen(path);
+	const struct dirent *entry;
+	bool is_found =
+		snprintf(path + size, PATH_MAX - size, "%s", end) < (int)(PATH_MAX - size) &&
+		!access(path, X_OK);
+
+	if (is_found)
+		return true;
+	path[size] = 0;
+	DIR *directory = depth < SEARCH_DEPTH_MAX ? opendir(path) : NULL;
+	while (directory && !is_found && (entry = readdir(directory))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    snprintf(path + size, PATH_MAX - size, "/%s", entry->d_name) >=
+			    (int)(PATH_MAX - size))
+			continue;
+		is_found = find_end(path, end, depth + 1);
+	}
+	if (directory)
+		closedir(directory);
+	if (!is_found)
+		path[size] = 0;
+	return is_found;
+}
+
+/*
+ * The directory that a cgroup has, if it can be seen. In a cgroup namespace the kernel names what
+ * is outside of that by the way from its root, "/../../a/b", and does not say where that root is.
+ * So the end of the name is looked for: those of pods and containers are unique.
+ */
+static bool find_directory(const char *root, const struct version *version, const char *name,
+			   size_t size, char path[PATH_MAX])
+{
+	static const char up[] = "/..";
+	const size_t up_size = sizeof(up) - 1;
+	static char found_end[PATH_MAX], found_path[PATH_MAX]; /* of the last search */
+	char end[PATH_MAX];
+	size_t above = 0;
+
+	while (size - above > up_size && !strncmp(name + above, up, up_size) &&
+	       name[above + up_size] == '/')
+		above += up_size;
+	if (snprintf(end, sizeof(end), "%.*s", (int)(size - above), name + above) >=
+		    (int)sizeof(end) ||
+	    snprintf(path, PATH_MAX, "%s%s%s", root, version->below, above ? "" : end) >= PATH_MAX)
+		return false;
+	if (!above)
+		return true;
+	if (!strcmp(end, found_end) && !strncmp(found_path, path, strlen(path)) &&
+	    !access(found_path, X_OK)) {
+		memcpy(path, found_path, sizeof(found_path));
+		return true;
+	}
+	if (!find_end(path, end, 0))
+		return false;
+	memcpy(found_end, end, sizeof(end));
+	memcpy(found_path, path, sizeof(found_path));
+	return true;
+}
+
 /* Looks at a cgroup and at all above it. */
 static void take_cgroups(const char *root, const struct version *version, const char *name,
 			 size_t size, struct memory_limit *nearest)
@@ -58,8 +122,7 @@ static void take_cgroups(const char *root, const struct version *version, const 
 	const size_t root_size = strlen(root) + strlen(version->below);
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s%s%.*s", root, version->below, (int)size, name) >=
-	    (int)sizeof(path))
+	if (!find_directory(root, version, name, size, path))
 		return;
 	for (int depth = 0; depth < DEPTH_MAX && strlen(path) > root_size; depth++) {
 		const uint64_t limit = read_number(path, version->limit);
@@ -149,8 +212,7 @@ void memory_limit_find_cgroup(const char *root, const char *text, struct memory_
 	while ((version = next_cgroup(&text, &name, &size))) {
 		found = (struct memory_cgroup){.is_v1 = version == &v1};
 		size -= size == 1; /* "/" */
-		if (snprintf(found.own, sizeof(found.own), "%s%s%.*s", root, version->below,
-			     (int)size, name) >= (int)sizeof(found.own) ||
+		if (!find_directory(root, version, name, size, found.own) ||
 		    access(found.own, X_OK))
 			continue;
 		find_nearest(strlen(root) + strlen(version->below), version, &found);

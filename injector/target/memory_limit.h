@@ -4,6 +4,7 @@
  * one above it (cgroups v2 and v1), or its own limit of address space or data size.
  *
  * Only what can be seen from here counts: cgroups that are not below /sys/fs/cgroup are unknown.
+ * None of this is thread-safe.
  */
 #ifndef HI_MEMORY_LIMIT_H
 #define HI_MEMORY_LIMIT_H
@@ -37,7 +38,7 @@ struct memory_cgroup {
 	char path[PATH_MAX]; /* that of the limit; "" = there is none */
 	struct memory_limit nearest;
 };
-/* root, text: as below. Not thread-safe. */
+/* root, text: as below. */
 void memory_limit_find_cgroup(const char *root, const char *text, struct memory_cgroup *out_cgroup);
 /*
  * The parts of it. Each replaces *nearest by a limit with less room left, if there is one.

@@ -316,7 +316,8 @@ const char *memory_watch_describe(const struct memory_watch *watch, char text[PA
 	const int room = PATH_MAX - 64;
 
 	if (watch->is_machine)
-		snprintf(text, PATH_MAX, "the machine's memory");
+		snprintf(text, PATH_MAX, "the machine's memory%s",
+			 *watch->cgroup.own ? "" : " (its cgroup cannot be seen from here)");
 	else
 		snprintf(text, PATH_MAX, "%s of %.*s",
 			 watch->cgroup.is_v1 ? "memory.limit_in_bytes"

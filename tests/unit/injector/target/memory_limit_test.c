@@ -48,6 +48,37 @@ UNIT_TEST(the_root_of_a_namespace)
 	made_end();
 }
 
+/* There, the kernel names what is outside by the way from the root of the namespace. */
+UNIT_TEST(outside_of_the_namespace)
+{
+	struct memory_cgroup found;
+
+	made_begin();
+	made_put("pods/memory.max", "5000\n");
+	made_put("pods/memory.current", "100\n");
+	made_put("pods/burst/pod1/memory.max", "1000\n");
+	made_put("pods/burst/pod1/memory.current", "400\n");
+	made_put("pods/burst/pod1/app/memory.max", "max\n");
+	made_put("pods/burst/pod2/app/memory.max", "500\n");
+	made_put("pods/burst/pod2/app/memory.current", "300\n");
+	made_put("system/redis/memory.max", "50\n");
+	check_cgroups("0::/../../pod1/app\n", 1000, 400);
+	check_cgroups("0::/../../pod2/app\n", 500, 300);
+	check_cgroups("0::/../../pod1/app\n", 1000, 400);
+	check_cgroups("0::/../../../../system/redis\n", 50, 0);
+	check_cgroups("0::/../../pod3/app\n", 0, 0);
+	check_cgroups("0::/..\n", 0, 0);
+	check_cgroups("0::/..pods\n", 0, 0);
+	memory_limit_find_cgroup(made_root, "0::/../../pod1/app\n", &found);
+	CHECK(strstr(found.own, "/pods/burst/pod1/app"));
+	CHECK(strstr(found.path, "/pods/burst/pod1") && found.nearest.limit == 1000);
+	made_put("pods/burst/pod1/app/memory.max", "700\n");
+	check_cgroups("0::/../../pod1/app\n", 1000, 400);
+	made_put("pods/burst/pod1/app/memory.current", "300\n");
+	check_cgroups("0::/../../pod1/app\n", 700, 300);
+	made_end();
+}
+
 UNIT_TEST(cgroups_of_version_1)
 {
 	made_begin();

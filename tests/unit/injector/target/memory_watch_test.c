@@ -29,6 +29,23 @@ static void check_path(const char *of, const char *below)
 	CHECK_STR(of, whole);
 }
 
+UNIT_TEST(a_cgroup_that_cannot_be_seen)
+{
+	char text[PATH_MAX];
+
+	made_begin();
+	made_put("memory.stat", "anon 500\n");
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/nowhere\n", &watch), 0);
+	CHECK(watch.is_machine);
+	CHECK(strstr(memory_watch_describe(&watch, text), "memory (its cgroup cannot be seen"));
+	memory_watch_close(&watch);
+	CHECK_EQ(memory_watch_open_cgroup(made_root, "0::/\n", &watch), 0);
+	CHECK(watch.is_machine);
+	CHECK(!strcmp(memory_watch_describe(&watch, text), "the machine's memory"));
+	memory_watch_close(&watch);
+	made_end();
+}
+
 UNIT_TEST(version_2)
 {
 	char text[PATH_MAX];
