@@ -199,10 +199,11 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators allocators-servers foreign-roots browsers page-firefox \
-	package readers guard-kills long-session page-axe serve-scrape serve-connections \
-	fleet-files leaks leaks-servers pprof-equal bench bench-report check-bench fuzz \
-	build-fuzzers fuzzers demo install uninstall clean help format format-check FORCE
+	same-reports allocators allocators-servers foreign-roots browsers page-firefox package \
+	readers guard-kills long-session page-axe serve-scrape serve-connections fleet-files \
+	fleet-containers leaks leaks-servers pprof-equal bench bench-report \
+	check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format \
+	format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -458,6 +459,16 @@ page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in l
 fleet-files: $(program) ## what contrib/ has for fleets, by the schemas of Kubernetes, and a \
 		## request of --push by Parca's client, with packages of npm; half a minute
 	@$(built) tests/fleet/run $(abspath $(O))/fleet
+
+fleet-containers: $(O)/heapinject $(static_program) ## the DaemonSet, the ephemeral container \
+		## and the plugin of contrib/ with containers of a containerd, as root; \
+		## two minutes, the first time one more
+	@scripts/install-packages build containers
+	@command -v $(or $(KUBECTL),kubectl) >/dev/null || scripts/install-packages kubectl
+	@$(MAKE) --no-print-directory install STATIC= PREFIX=/usr/local \
+		DESTDIR=$(abspath $(O))/fleet-containers/out >/dev/null
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) \
+	HEAPINJECT_STATIC_BIN=$(abspath $(static_program)) tests/fleet/containers
 
 serve-scrape: $(program) ## a Prometheus that scrapes heapinject serve; ten seconds
 	@scripts/install-packages build test scrape

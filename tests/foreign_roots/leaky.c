@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps records, and checks at the end that nobody has changed them. On SIGTERM it says
-// `intact RECORDS`, and ends with 0.
+// Keeps a record each millisecond, or as many as its argument says, and checks at the end that
+// nobody has changed them. On SIGTERM it says `intact RECORDS`, and ends with 0.
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +20,7 @@ struct record {
 
 static struct record *kept;
 static uint64_t records;
+static int at_once = 1;
 static volatile sig_atomic_t is_asked_to_end;
 
 static void ask_to_end(int signal)
@@ -72,7 +73,8 @@ static __attribute__((noinline)) void use_cache(void)
 static void *work(void *unused)
 {
 	while (!is_asked_to_end) {
-		keep_record(); // mark: work
+		for (int i = 0; i < at_once; i++)
+			keep_record(); // mark: work
 		nap();
 	}
 	return unused;
@@ -95,10 +97,13 @@ static int check_records(void)
 	return number != 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t worker;
 	sigset_t terminate;
+
+	if (argc > 1)
+		at_once = atoi(argv[1]);
 
 	signal(SIGTERM, ask_to_end);
 	sigemptyset(&terminate);

@@ -6,7 +6,8 @@ Prints "port N". SCRIPT has what is done with requests, a line for each, and the
 that follow: ok, a status of HTTP or the name of one of gRPC (with "after N": Retry-After), slow N
 (answers after N seconds), lost (takes it, and ends the connection), hang (does nothing for a
 minute), and for OTLP partial N (takes it but for N of its Profiles), warn (takes it, with a
-warning). LOG gets an object for each request: what was in it, and whether it was taken.
+warning). LOG gets an object for each request: what was in it, and whether it was taken. ADDRESS in
+the environment is where it listens (127.0.0.1).
 """
 import gzip
 import http.server
@@ -22,6 +23,7 @@ from concurrent import futures
 
 SERVER, GENERATED, SCRIPT, LOG = sys.argv[1:5]
 PORT = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+ADDRESS = os.environ.get("ADDRESS", "127.0.0.1")
 sys.path.insert(0, GENERATED)
 
 import otlp  # noqa: E402
@@ -194,7 +196,7 @@ class Otlp(Pyroscope):
 
 
 def serve_http(handler):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), handler)
+    server = http.server.ThreadingHTTPServer((ADDRESS, PORT), handler)
     server.daemon_threads = True
     if len(sys.argv) > 6:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -234,7 +236,7 @@ def serve_parca():
                          options=[("grpc.max_receive_message_length", 64 << 20)])
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(
         "parca.profilestore.v1alpha1.ProfileStoreService", {"WriteRaw": handler})])
-    port = server.add_insecure_port(f"127.0.0.1:{PORT}")
+    port = server.add_insecure_port(f"{ADDRESS}:{PORT}")
     server.start()
     print("port", port, flush=True)
     server.wait_for_termination()
