@@ -201,7 +201,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox package \
 	readers guard-kills long-session page-axe serve-scrape serve-connections fleet-files \
-	fleet-containers leaks leaks-servers pprof-equal bench bench-report \
+	fleet-containers fleet-cost leaks leaks-servers pprof-equal bench bench-report \
 	check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format \
 	format-check FORCE
 
@@ -469,6 +469,10 @@ fleet-containers: $(O)/heapinject $(static_program) ## the DaemonSet, the epheme
 		DESTDIR=$(abspath $(O))/fleet-containers/out >/dev/null
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) \
 	HEAPINJECT_STATIC_BIN=$(abspath $(static_program)) tests/fleet/containers
+
+fleet-cost: $(program) ## what a session that pushes costs, and a thousand of them; eight minutes
+	@scripts/install-packages build demo
+	@HEAPINJECT=$(abspath $<) tests/fleet/cost $(FLEET_COST)
 
 serve-scrape: $(program) ## a Prometheus that scrapes heapinject serve; ten seconds
 	@scripts/install-packages build test scrape
