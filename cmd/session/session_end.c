@@ -41,6 +41,12 @@ static const char *explain_end(enum hi_stream_end_reason reason)
 	}
 }
 
+/* The process has ended, or is another program. */
+static bool is_gone(enum hi_stream_end_reason reason)
+{
+	return reason == HI_STREAM_END_EXIT || reason == HI_STREAM_END_EXEC;
+}
+
 static int send_thinned(struct session *session)
 {
 	struct hi_control *shared = session->attachment.arena.shared;
@@ -56,6 +62,8 @@ static int drain(struct session *session, enum hi_stream_end_reason reason,
 {
 	struct maps maps;
 	int err = pump_drain(&session->pump, READER_DEADLINE_MS);
+	if (is_gone(reason))
+		session_send_counts(session);
 	if (!receipt->target_gone &&
 	    !maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
 		(void)!pump_maps(&session->pump, &maps);
@@ -181,7 +189,7 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	struct receipt receipt;
 	session_leaks_end(session);
-	if (reason != HI_STREAM_END_EXIT && reason != HI_STREAM_END_EXEC)
+	if (!is_gone(reason))
 		session_send_stats(session);
 	/* detach reads the objects anew */
 	(void)!pump_settle_modules(&session->pump);
@@ -222,7 +230,6 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 		exit_code = session_leaks_exit_code(session);
 	if (session->options->outcome)
 		*session->options->outcome = (struct session_outcome){
-			.is_over = exit_code != HI_EXIT_FAILED,
-			.may_come = reason == HI_STREAM_END_EXIT || reason == HI_STREAM_END_EXEC};
+			.is_over = exit_code != HI_EXIT_FAILED, .may_come = is_gone(reason)};
 	return exit_code;
 }

@@ -131,6 +131,12 @@ void session_send_stats(struct session *session)
 		      session->options->duration_ns);
 }
 
+void session_send_counts(struct session *session)
+{
+	stats_count(&session->attachment, &session->pump, &session->stats);
+	(void)!pump_stats(&session->pump, &session->stats);
+}
+
 /* Begins a dump. The current figures and mappings precede the DUMP record. */
 static void begin_dump(struct session *session)
 {

@@ -19,6 +19,8 @@ int session_send_memory(struct session *session);
  * than it may.
  */
 void session_send_stats(struct session *session);
+/* When the process is gone: what was counted since. The other figures are the last ones. */
+void session_send_counts(struct session *session);
 /* Runs until there is a reason to stop, and returns it. */
 enum hi_stream_end_reason session_run(struct session *session);
 

@@ -14,5 +14,11 @@
  */
 struct hi_stream_stats stats_read(const struct attachment *attachment, const struct pump *pump,
 				  const struct proc_status *status, uint64_t cpu_before_ns);
+/*
+ * Only what the payload and the reader have counted, which is there when the process is not. The
+ * rest of *stats stays.
+ */
+void stats_count(const struct attachment *attachment, const struct pump *pump,
+		 struct hi_stream_stats *stats);
 
 #endif
