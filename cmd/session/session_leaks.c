@@ -205,6 +205,9 @@ bool session_leaks_are_due(struct session *session)
 
 	session->leaks.is_held =
 		session->options->finds_leaks && exit_watch_look() == EXIT_WATCH_HELD;
+	/* the search is no time in which the program could have allocated */
+	if (session->leaks.is_held && !was_held)
+		pump_stop_clock(&session->pump);
 	return was_held && session->leaks.is_held;
 }
 

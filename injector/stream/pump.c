@@ -95,7 +95,12 @@ static void set_clock(struct pump *pump)
 
 uint64_t pump_now_ns(const struct pump *pump)
 {
-	return to_ns(pump, arch_cycles());
+	return pump->stopped_ns ? pump->stopped_ns : to_ns(pump, arch_cycles());
+}
+
+void pump_stop_clock(struct pump *pump)
+{
+	pump->stopped_ns = pump_now_ns(pump);
 }
 
 static uint64_t unix_ns(void)

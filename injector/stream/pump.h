@@ -52,6 +52,7 @@ struct pump {
 	const struct memory *memory;
 	/* when the session began, and when the cycle counter was last compared with the clock */
 	struct arch_moment opened, set;
+	uint64_t stopped_ns; /* if not 0, it is always this time */
 	uint64_t cycles_per_second;
 	uint64_t interval;     /* as in the header */
 	uint64_t ns_per_cycle; /* times 2^32 */
@@ -96,6 +97,8 @@ void pump_connect(struct pump *pump, const struct rings *rings);
 must_check int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks,
 				   uint64_t size);
 uint64_t pump_now_ns(const struct pump *pump);
+/* From now on it is always this moment, as the process has come to its end. */
+void pump_stop_clock(struct pump *pump);
 
 /* Contents of HEADER. Strings may be empty. */
 struct pump_target {
