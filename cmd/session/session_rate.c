@@ -47,13 +47,12 @@ int session_rate_choose(struct session *session, uint64_t bytes)
 	uint32_t shift = 0;
 	if (!bytes && !session->options->budget_ppm)
 		return -ENOTSUP;
+	/* what is refused changes nothing: one that was chosen before stays */
+	if (bytes && (bytes < finest || bytes > HI_INTERVAL_MOST))
+		return -ERANGE;
 	session->has_chosen_rate = bytes != 0;
 	if (!bytes)
 		return 0;
-	if (bytes < finest || bytes > HI_INTERVAL_MOST) {
-		session->has_chosen_rate = false;
-		return -ERANGE;
-	}
 	/* nearest as a factor: from 1.414 times on the next one is */
 	while (shift < HI_INTERVAL_SHIFT_MAX && finest << (shift + 1) <= HI_INTERVAL_MOST &&
 	       (double)bytes >= 1.41421356 * (double)(finest << shift))
