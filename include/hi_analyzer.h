@@ -52,7 +52,7 @@ struct hi_analyzer_status {
 	uint64_t bad_records;
 	uint32_t caveats; /* 1 << enum hi_caveat */
 	uint32_t verdict; /* HI_ANALYZER_GROWS, or another one */
-	/* bytes per second of all that grows, if the verdict is that it does, and its 95 % interval
+	/* bytes per second of all that grows, and its 95 % interval; 0 = nothing does for certain
 	 */
 	int64_t slope, slope_low, slope_high;
 	/*

@@ -822,7 +822,7 @@ struct hi_control {
 	uint32_t reserved_id;
 	uint64_t arena; /* base address in the target, 0 until known */
 	uint64_t arena_size;
-	/* probes: the first page of the file of probes (payload/probes), 0 bytes = none */
+	/* probes: the first page of the file of probes (arena/probes.h), 0 bytes = none */
 	struct hi_part ring, stacks, tables, near, state, stage, image, probes, gate, words;
 	/* load address of the payload image; inside the arena for the map loader */
 	uint64_t payload_base;

@@ -16,6 +16,7 @@
 #include "arena_file.h"
 #include "fault.h"
 #include "roots.h"
+#include "seccomp_filter.h"
 
 #define NAME_BYTES 64
 #define PATH_BYTES 96
@@ -170,8 +171,7 @@ static int map_file(struct remote *remote, remote_addr at, const char *path)
 	if (!err)
 		err = remote_syscall_or_fail(
 			remote, SYS_openat,
-			(uint64_t[6]){(uint32_t)AT_FDCWD, remote->scratch, O_RDONLY | O_CLOEXEC},
-			&fd);
+			(uint64_t[6]){(uint32_t)AT_FDCWD, remote->scratch, PROBES_OPEN_FLAGS}, &fd);
 	if (err)
 		return err;
 	err = remote_syscall_or_fail(remote, SYS_mmap,

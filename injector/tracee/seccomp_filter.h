@@ -11,6 +11,7 @@
 #ifndef HI_SECCOMP_FILTER_H
 #define HI_SECCOMP_FILTER_H
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
@@ -19,6 +20,9 @@
 /* The filter's answer to a call: SECCOMP_RET_*, with its data. An invalid program kills. */
 uint32_t seccomp_filter_run(const struct sock_filter *code, size_t count,
 			    const struct seccomp_data *call);
+
+/* How the target opens the file of the probes: never waits, whatever lies there by then. */
+#define PROBES_OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 /* What is done in the target: each makes the calls of those before it, and more. */
 enum seccomp_calls {
