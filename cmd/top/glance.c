@@ -51,8 +51,12 @@ static int work(void *context)
 		exit_code = session_profile(pid, &profile, &preflight);
 	if (exit_code == SESSION_NO_ANSWER) {
 		(void)session_explain_none(pid, &preflight);
-		return preflight.verdict == PREFLIGHT_OK ? GLANCE_NO_SESSION : HI_EXIT_FAILED;
+		return preflight.verdict == PREFLIGHT_OK       ? GLANCE_NO_SESSION
+		       : preflight.verdict == PREFLIGHT_ZOMBIE ? GLANCE_NO_PROCESS
+							       : HI_EXIT_FAILED;
 	}
+	if (exit_code == HI_EXIT_REFUSED)
+		return GLANCE_NO_PROCESS;
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	fwrite(&part, sizeof(part), 1, stdout);

@@ -14,9 +14,10 @@
 #include "job.h"
 #include "status_fields.h"
 
-#define GLANCE_NO_SESSION                                                       \
-	100 /* exit code of the job: no session is attached, as far as is known \
-	     */
+#define GLANCE_NO_SESSION                                                                         \
+	100                   /* exit code of the job: no session is attached, as far as is known \
+			       */
+#define GLANCE_NO_PROCESS 101 /* likewise: it has ended */
 
 struct glance_row {
 	struct hi_row row;

@@ -50,6 +50,7 @@ static void end_watch(struct viewer *viewer)
 {
 	const struct job *job = &viewer->glance_job;
 	const bool is_first = viewer->phase == VIEWER_JOINS,
+		   has_exited = job->exit_code == GLANCE_NO_PROCESS,
 		   is_none = job->exit_code == GLANCE_NO_SESSION;
 
 	if (is_first && is_none && viewer->attach) {
@@ -63,13 +64,15 @@ static void end_watch(struct viewer *viewer)
 			"detached (D, or `heapinject detach PID`).");
 		return;
 	}
-	if (is_first || is_none)
+	if (is_first || is_none || has_exited)
 		viewer->phase = VIEWER_OVER;
-	if (is_none && !is_first) {
+	if ((is_none || has_exited) && !is_first) {
 		viewer->is_begun = false;
 		if (!viewer->receipt)
-			viewer_say(viewer,
-				   "The session has ended; what is shown is the last look at it.");
+			viewer_say(viewer, has_exited ? "The process has ended, and the session "
+							"with it; what is shown is the last look."
+						      : "The session has ended; what is shown is "
+							"the last look at it.");
 	} else {
 		viewer_say(viewer, job->bytes ? job->bytes : "the session cannot be looked at");
 	}
