@@ -36,6 +36,19 @@ static void take_files(const struct session *session, struct status_fields *fiel
 	fields->keep = outputs->keep;
 }
 
+static void take_push(const struct push *push, struct status_fields *fields)
+{
+	const struct push_state *state = &push->state;
+
+	if (!push->options || !push->options->url)
+		return;
+	snprintf(fields->push_url, sizeof(fields->push_url), "%s", push->options->url);
+	fields->pushed = state->sent + state->partial;
+	fields->push_waiting = state->waiting;
+	fields->push_lost = state->refused + state->removed + state->failed + push->lost;
+	fields->push_away = state->is_away || push->is_over;
+}
+
 static int on_status(struct session *session, const char *argument, FILE *answer)
 {
 	static struct status_fields fields; /* large */
@@ -73,6 +86,7 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 	snprintf(fields.program, sizeof(fields.program), "%s", session->preflight.comm);
 	triggers_describe(&session->options->triggers, fields.triggers);
 	take_files(session, &fields);
+	take_push(&session->push, &fields);
 	fputs("ok\n", answer);
 	status_fields_write(&fields, answer);
 	return 0;

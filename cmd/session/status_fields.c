@@ -30,8 +30,10 @@ static const struct field {
 	NUMBER(own_cpu_ns),  NUMBER(files_written),  NUMBER(keep),
 	NUMBER(paused),      NUMBER(profile_ns),     NUMBER(paused_ns),
 	NUMBER(grows),       NUMBER(slope),          NUMBER(slope_low),
-	NUMBER(slope_high),  TEXT(program),          TEXT(last_file),
-	TEXT(final_file),    TEXT(triggers),
+	NUMBER(slope_high),  NUMBER(pushed),         NUMBER(push_waiting),
+	NUMBER(push_lost),   NUMBER(push_away),      TEXT(push_url),
+	TEXT(program),       TEXT(last_file),        TEXT(final_file),
+	TEXT(triggers),
 };
 #define FIELDS (sizeof(fields_of_text) / sizeof(*fields_of_text))
 

@@ -31,7 +31,12 @@ struct status_fields {
 	uint64_t grows;         /* 1 = it is certain that something grows */
 	/* bytes per second of all that grows, and its 95 % interval; 0 = nothing does */
 	uint64_t slope, slope_low, slope_high;
+	/* profiles that the server has taken, wholly or in part, and that wait for it */
+	uint64_t pushed, push_waiting;
+	uint64_t push_lost; /* that it will never get */
+	uint64_t push_away; /* 1 = it takes none at present */
 	char program[32];
+	char push_url[PATH_MAX];   /* "" = nothing is pushed */
 	char last_file[PATH_MAX];  /* .heap of the newest profile; "" = none yet */
 	char final_file[PATH_MAX]; /* .heap of the end; its number may still rise */
 	char triggers[TRIGGERS_TEXT_MAX];

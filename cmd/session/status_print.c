@@ -93,6 +93,19 @@ static void print_files(const struct status_fields *fields, FILE *out)
 	fprintf(out, "\n  triggers   %s\n", *fields->triggers ? fields->triggers : "none");
 }
 
+static void print_push(const struct status_fields *fields, FILE *out)
+{
+	if (!*fields->push_url)
+		return;
+	fprintf(out, "  pushed     %" PRIu64 " to %s", fields->pushed, fields->push_url);
+	if (fields->push_waiting)
+		fprintf(out, ", %" PRIu64 " %s", fields->push_waiting,
+			fields->push_waiting == 1 ? "waits" : "wait");
+	if (fields->push_lost)
+		fprintf(out, ", %" PRIu64 " lost", fields->push_lost);
+	fputs(fields->push_away ? "; it takes none at present\n" : "\n", out);
+}
+
 void status_print_text(const struct status_fields *fields, FILE *out)
 {
 	char user[NAME_MAX_SIZE], inuse[HI_UNITS_TEXT_MAX], allocated[HI_UNITS_TEXT_MAX];
@@ -114,6 +127,7 @@ void status_print_text(const struct status_fields *fields, FILE *out)
 		share(fields->payload_cpu_ns, fields->target_cpu_ns),
 		share(fields->own_cpu_ns, fields->elapsed_ns));
 	print_files(fields, out);
+	print_push(fields, out);
 }
 
 static void put_text(const char *key, const char *text, FILE *out)
@@ -167,6 +181,11 @@ void status_print_json(const struct status_fields *fields, FILE *out)
 	put_number("target_cpu_ns", fields->target_cpu_ns, out);
 	put_number("own_cpu_ns", fields->own_cpu_ns, out);
 	put_number("files_written", fields->files_written, out);
+	put_text("push_url", fields->push_url, out);
+	put_number("pushed", fields->pushed, out);
+	put_number("push_waiting", fields->push_waiting, out);
+	put_number("push_lost", fields->push_lost, out);
+	fprintf(out, ",\"push_away\":%s", fields->push_away ? "true" : "false");
 	put_text("last_file", fields->last_file, out);
 	put_text("final_file", fields->final_file, out);
 	put_number("keep", fields->keep, out);

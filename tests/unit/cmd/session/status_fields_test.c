@@ -44,6 +44,11 @@ static const struct status_fields whole = {
 	.slope = 1000,
 	.slope_low = 900,
 	.slope_high = 1100,
+	.pushed = 8,
+	.push_waiting = 2,
+	.push_lost = 1,
+	.push_away = 1,
+	.push_url = "http://127.0.0.1:4040",
 	.program = "redis",
 	.last_file = "/tmp/a \"b\".42.0002.heap",
 	.final_file = "/tmp/a \"b\".42.0003.heap",
@@ -99,6 +104,8 @@ UNIT_TEST(the_text_has_all_of_it)
 		"  files      2 written, the newest /tmp/a \"b\".42.0002.heap; keeps 32\n",
 		"  at the end /tmp/a \"b\".42.0003.heap\n",
 		"  triggers   --at-peak 64M\n",
+		"  pushed     8 to http://127.0.0.1:4040, 2 wait, 1 lost; it takes none at "
+		"present\n",
 	};
 	char *text = printed(&whole, status_print_text);
 
@@ -129,6 +136,8 @@ UNIT_TEST(json_has_every_member)
 			"\"slope_high_bytes_per_second\":1100,"
 			"\"payload_cpu_ns\":650000000,\"target_cpu_ns\":6500000000,"
 			"\"own_cpu_ns\":1300000000,\"files_written\":2,"
+			"\"push_url\":\"http://127.0.0.1:4040\",\"pushed\":8,"
+			"\"push_waiting\":2,\"push_lost\":1,\"push_away\":true,"
 			"\"last_file\":\"/tmp/a \\\"b\\\".42.0002.heap\","
 			"\"final_file\":\"/tmp/a \\\"b\\\".42.0003.heap\",\"keep\":32,"
 			"\"triggers\":\"--at-peak 64M\"}");
