@@ -41,6 +41,16 @@ class Functions:
         for name in sorted(wanted & symbols.named.keys()):
             self.names.setdefault(symbols.named[name], []).append(name)
         self.code = self.read_code()
+        self.sizes = self.read_sizes()
+
+    def read_sizes(self):
+        text = subprocess.run(
+            ["nm", "-S", "--defined-only", self.symbols.path], check=True, capture_output=True,
+            text=True,
+        ).stdout
+        sizes = {int(words[0], 16): int(words[1], 16)
+                 for words in map(str.split, text.splitlines()) if len(words) == 4}
+        return {address: sizes.get(address, 0) for address in self.names}
 
     def read_code(self):
         """The first bytes of each, of the file."""
@@ -73,14 +83,27 @@ class Functions:
         return found
 
     def covered(self, changed):
-        """Those that only jump to one that is hooked."""
+        """Those that only jump to one that is hooked, or allocate by a call of such a one."""
         found = set()
         for address, code in self.code.items():
-            if code[0] == JUMP and address not in changed:
-                target = address + JUMP_BYTES + struct.unpack("<i", code[1:JUMP_BYTES])[0]
-                if target in changed:
-                    found.add(address)
+            if address in changed:
+                continue
+            targets = self.calls(address)
+            if code[0] == JUMP:
+                targets.add(
+                    address + JUMP_BYTES + struct.unpack("<i", code[1:JUMP_BYTES])[0])
+            if targets & changed:
+                found.add(address)
         return found
+
+    def calls(self, address):
+        """Where the direct calls and the last jumps of a function lead."""
+        text = subprocess.run(
+            ["objdump", "-d", "--no-show-raw-insn", f"--start-address={address}",
+             f"--stop-address={address + self.sizes[address]}", self.symbols.path],
+            check=True, capture_output=True, text=True,
+        ).stdout
+        return {int(at, 16) for at in re.findall(r"\t(?:call|jmp)\s+([0-9a-f]+) <", text)}
 
     def shown(self, addresses):
         """One name of each: that which a program calls it by, where it has several."""
