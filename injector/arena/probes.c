@@ -15,6 +15,7 @@
 
 #include "arena_file.h"
 #include "fault.h"
+#include "proc_file.h"
 #include "roots.h"
 #include "seccomp_filter.h"
 
@@ -65,6 +66,7 @@ struct file {
 	char name[NAME_BYTES];
 	int directory; /* our descriptor of the target's directory */
 	char path[PATH_BYTES];
+	int fd; /* ours: while it is open, no other file has the inode's number */
 };
 
 /* The target says what is in its root, so no link may lead out of it. */
@@ -96,31 +98,47 @@ static int write_file(int fd)
 	int err = fault_next("write_probes");
 	if (err)
 		return err;
+	struct stat status;
 	const ssize_t put = write(fd, hi_probes_so, (size_t)size);
-	if (put == size && !fchmod(fd, 0555))
-		return 0;
-	return put < 0 ? -errno : -EIO;
+	if (put < 0 || fchmod(fd, 0555) || fstat(fd, &status))
+		return -errno;
+	if (status.st_uid != geteuid()) /* a file server has its own rules */
+		return -EPERM;
+	return put == size ? 0 : -EIO;
 }
 
-/* With the rights of the user who may see the target's data, wherever that user may write. */
-static int create_as(const struct roots *roots, struct file *file)
+/* Whether the user who may see the target's data may create files in the directory. */
+static int check_rights(const struct roots *roots, int directory)
 {
 	struct identity_window window;
 	int err = identity_begin(roots->reader, &window);
 	if (err)
 		return err;
-	const int fd = openat(file->directory, file->name,
-			      O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
-	err = fd < 0 ? -errno : write_file(fd);
+	if (syscall(SYS_faccessat2, directory, ".", W_OK | X_OK, AT_EACCESS))
+		err = -errno;
 	identity_end(&window);
-	if (fd >= 0)
-		close(fd);
 	return err;
+}
+
+/*
+ * The file is the injector's own from the start. A process that can truncate it and write to it can
+ * also replace a page that was mapped from it, even one that the target has written to.
+ */
+static int create_own(const struct roots *roots, struct file *file)
+{
+	int err = check_rights(roots, file->directory);
+	if (err)
+		return err;
+	file->fd = openat(file->directory, file->name,
+			  O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+	return file->fd < 0 ? -errno : write_file(file->fd);
 }
 
 static void remove_file(struct file *file)
 {
 	(void)unlinkat(file->directory, file->name, 0);
+	if (file->fd >= 0)
+		close(file->fd);
 	close(file->directory);
 }
 
@@ -128,13 +146,14 @@ static int create_file(const struct remote *remote, const struct roots *roots,
 		       const char *directory, struct file *file)
 {
 	int err = open_directory(roots, directory, &file->directory);
+	file->fd = -1;
 	if (err)
 		return err;
 	/* one attach at a time holds the lock of this process */
 	name_file(remote->tracee.pid, file->name);
 	snprintf(file->path, sizeof(file->path), "%s/%s", directory, file->name);
 	(void)unlinkat(file->directory, file->name, 0);
-	err = create_as(roots, file);
+	err = create_own(roots, file);
 	if (err)
 		remove_file(file);
 	return err;
@@ -152,7 +171,7 @@ static int open_roots(pid_t pid, pid_t tid, struct roots *out_roots)
 void probes_remove_files(pid_t pid, pid_t tid)
 {
 	struct roots roots;
-	struct file file;
+	struct file file = {.fd = -1};
 	if (open_roots(pid, tid, &roots))
 		return;
 	name_file(pid, file.name);
@@ -164,20 +183,33 @@ void probes_remove_files(pid_t pid, pid_t tid)
 
 /* ---- in the target --------------------------------------------------------------------------- */
 
-static int map_file(struct remote *remote, remote_addr at, const char *path)
+/* Whether the target's descriptor is that of our file: another may have taken its name. */
+static int check_opened(const struct tracee *tracee, int number, int own)
+{
+	char name[32];
+	struct stat opened, wanted;
+	snprintf(name, sizeof(name), "fd/%d", number);
+	if (stat(proc_path(tracee->pid, tracee->tid, name).text, &opened) || fstat(own, &wanted))
+		return -errno;
+	return opened.st_dev == wanted.st_dev && opened.st_ino == wanted.st_ino ? 0 : -ESTALE;
+}
+
+static int map_file(struct remote *remote, remote_addr at, const struct file *file)
 {
 	uint64_t fd;
-	int err = memory_write(remote->memory, remote->scratch, path, strlen(path) + 1);
-	if (!err)
+	int err = memory_write(remote->memory, remote->scratch, file->path, strlen(file->path) + 1);
+	if (!err) /* not to wait, if a fifo or a lease is in the way */
 		err = remote_syscall_or_fail(
 			remote, SYS_openat,
 			(uint64_t[6]){(uint32_t)AT_FDCWD, remote->scratch, PROBES_OPEN_FLAGS}, &fd);
 	if (err)
 		return err;
-	err = remote_syscall_or_fail(remote, SYS_mmap,
-				     (uint64_t[6]){at, PROBES_BYTES, PROT_READ | PROT_EXEC,
-						   MAP_PRIVATE | MAP_FIXED, fd, 0},
-				     NULL);
+	err = check_opened(&remote->tracee, (int)fd, file->fd);
+	if (!err)
+		err = remote_syscall_or_fail(remote, SYS_mmap,
+					     (uint64_t[6]){at, PROBES_BYTES, PROT_READ | PROT_EXEC,
+							   MAP_PRIVATE | MAP_FIXED, fd, 0},
+					     NULL);
 	const int closed = arena_close_fd(remote, (int)fd);
 	return err ? err : closed;
 }
@@ -207,7 +239,7 @@ static int map_from(struct remote *remote, const struct roots *roots, remote_add
 	int err = create_file(remote, roots, directory, &file);
 	if (err)
 		return err;
-	err = map_file(remote, at, file.path);
+	err = map_file(remote, at, &file);
 	remove_file(&file);
 	return err;
 }
@@ -228,7 +260,7 @@ int probes_map(struct arena *arena, struct remote *remote)
 		err = map_from(remote, &roots, at, directories[i]);
 		/* reasons that may not hold for another directory */
 		if (err == -ENOENT || err == -EACCES || err == -EPERM || err == -ENOSPC ||
-		    err == -EDQUOT || err == -EEXIST || err == -ENOTDIR)
+		    err == -EDQUOT || err == -EEXIST || err == -ENOTDIR || err == -EOVERFLOW)
 			err = -EROFS;
 	}
 	roots_close(&roots);
