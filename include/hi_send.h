@@ -36,6 +36,7 @@ struct hi_sent {
 	bool was_taken;
 	long status;            /* of HTTP; 0 = there was none */
 	int grpc_status;        /* HI_SEND_NO_GRPC_STATUS = there was none */
+	bool is_page;           /* the answer is HTML: that of a proxy, or of another server */
 	uint64_t retry_after_s; /* what the server asks to wait; 0 = it does not say */
 	/* what is wrong, or the beginning of what the server says; printable ASCII */
 	char text[HI_SEND_TEXT_MAX];

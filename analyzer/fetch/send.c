@@ -59,11 +59,13 @@ static size_t take_header(char *bytes, size_t one, size_t count, void *argument)
 	char line[HI_SEND_TEXT_MAX];
 	const char *value;
 
-	if (!sending->request->is_grpc)
-		return size;
 	snprintf(line, sizeof(line), "%.*s", (int)(size < sizeof(line) ? size : sizeof(line) - 1),
 		 bytes);
 	line[strcspn(line, "\r\n")] = '\0';
+	if ((value = value_of(line, "content-type:")) != NULL)
+		sent->is_page = !strncasecmp(value, "text/html", strlen("text/html"));
+	if (!sending->request->is_grpc)
+		return size;
 	if ((value = value_of(line, "grpc-status:")) != NULL)
 		sent->grpc_status = atoi(value);
 	if ((value = value_of(line, "grpc-message:")) != NULL)

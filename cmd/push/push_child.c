@@ -119,16 +119,22 @@ static void judge(struct pushing *pushing, struct spool_entry *entry, const stru
 {
 	const struct push_options *options = pushing->child->target.options;
 	char text[HI_SEND_TEXT_MAX], remark[HI_SEND_TEXT_MAX];
-	const enum push_verdict verdict =
+	enum push_verdict verdict =
 		sent->err ? PUSH_LATER
 			  : push_request_judge(options, sent->status, sent->grpc_status);
 	const uint64_t rejected = push_request_remark(options, sent, remark);
 	bool has_text = true;
 
-	if (verdict == PUSH_TAKEN)
+	if (sent->is_page && (verdict == PUSH_TAKEN || sent->status == 400)) {
+		/* a login, a proxy, a port with TLS, or a server of something else */
+		verdict = PUSH_MISDIRECTED;
+		snprintf(text, sizeof(text),
+			 "the server answers with a page for browsers, and takes no profile");
+	} else if (verdict == PUSH_TAKEN) {
 		has_text = describe_partial(rejected, remark, text);
-	else
+	} else {
 		describe_failure(sent, remark, text);
+	}
 	if (verdict == PUSH_TAKEN || verdict == PUSH_REFUSED)
 		spool_remove(&pushing->spool, entry);
 	else
