@@ -161,6 +161,16 @@ void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns)
 	}
 }
 
+void serve_jobs_drop_unwanted(struct serve_jobs *jobs, bool (*is_wanted)(const void *owner))
+{
+	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {
+		const struct serve_job *job = &jobs->job[i];
+
+		if (job->pid && job->kind == SERVE_JOB_WAIT && job->ended && !is_wanted(job->owner))
+			kill(-job->pid, SIGKILL);
+	}
+}
+
 void serve_jobs_stop(struct serve_jobs *jobs)
 {
 	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {

@@ -40,6 +40,11 @@ must_check int serve_jobs_start(struct serve_jobs *jobs, const struct serve_ques
 				serve_job_ended *ended, void *owner);
 /* Hands over those that have ended, and kills those that are late. */
 void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns);
+/*
+ * Kills those that wait although nobody waits for them any more: they have the places of others.
+ * They end as all do.
+ */
+void serve_jobs_drop_unwanted(struct serve_jobs *jobs, bool (*is_wanted)(const void *owner));
 /* Kills all and hands them over. */
 void serve_jobs_stop(struct serve_jobs *jobs);
 /* Closes the descriptors. */

@@ -50,6 +50,7 @@ static int loop(int children_fd, int stop_fd)
 			return -errno;
 		while (read(children_fd, &child, sizeof(child)) > 0)
 			;
+		serve_jobs_drop_unwanted(&server.jobs, request_is_wanted);
 		serve_jobs_collect(&server.jobs, serve_now_ns());
 		follow_tick(&server.follow, serve_now_ns());
 		streams_tick(serve_now_ns(), false);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -321,6 +322,18 @@ size_t request_decode(void *context, struct MHD_Connection *connection, char *te
 	(void)context;
 	(void)connection;
 	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
+bool request_is_wanted(const void *owner)
+{
+	const struct exchange *exchange = owner;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	char byte;
+	const ssize_t got =
+		info ? recv(info->connect_fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) : 1;
+
+	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 enum MHD_Result request_take(void *context, struct MHD_Connection *connection, const char *path,

@@ -23,4 +23,6 @@ void request_completed(void *context, struct MHD_Connection *connection, void **
 		       enum MHD_RequestTerminationCode why);
 /* For MHD_OPTION_UNESCAPE_CALLBACK. */
 size_t request_decode(void *context, struct MHD_Connection *connection, char *text);
+/* The owner of a job: false = who asked has gone. MHD does not look while a request waits. */
+bool request_is_wanted(const void *owner);
 #endif
