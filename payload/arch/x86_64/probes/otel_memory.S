@@ -34,6 +34,7 @@ otel_memory_\name:
 9:	nop
 	pop %rbp
 	.cfi_def_cfa %rsp, 8
+	.cfi_restore %rbp
 	ret
 	.cfi_endproc
 	.size otel_memory_\name, . - otel_memory_\name
