@@ -153,6 +153,18 @@ static void listen_for_detach(struct session *session)
 			strerror(-err));
 }
 
+/* Tools that are given a file find the probes in the one behind the mapping. */
+static void describe_probes(const struct attachment *attachment)
+{
+	const struct hi_control *control = attachment->control;
+	const unsigned long long lo = control->arena + control->probes.offset;
+
+	fprintf(stderr,
+		"heapinject: for other tools, probes otel_memory:alloc and otel_memory:free are in "
+		"/proc/%d/map_files/%llx-%llx\n",
+		(int)attachment->pid, lo, lo + control->probes.size);
+}
+
 static void describe_session(const struct session *session)
 {
 	const struct attachment *attachment = &session->attachment;
@@ -163,10 +175,7 @@ static void describe_session(const struct session *session)
 		attachment->slots_written, (double)attachment->attach_stop_ns / 1e6,
 		attachment->loader->name);
 	if (session->options->has_probes)
-		fprintf(stderr,
-			"heapinject: probes otel_memory:alloc and otel_memory:free are in it at "
-			"%#llx, for other tools\n",
-			(unsigned long long)attachment->control->probe_alloc);
+		describe_probes(attachment);
 	sink_describe(&session->sink);
 }
 
