@@ -51,7 +51,8 @@ static const struct refusal {
 	 "it may not map code: SELinux (execmem, execute) or another security module forbids it"},
 	{ECANCELED, false,
 	 "its seccomp filter would kill it should heapinject die amid its work; run it without the "
-	 "filter to profile it"},
+	 "filter to profile it (--otel and --loader dlopen make more calls: without them it may "
+	 "pass)"},
 	{EBADMSG, true,
 	 "a process that was just forked from it has written to our file; try again, or use "
 	 "--loader map"},
