@@ -104,8 +104,7 @@ UNIT_TEST(the_text_has_all_of_it)
 		"  files      2 written, the newest /tmp/a \"b\".42.0002.heap; keeps 32\n",
 		"  at the end /tmp/a \"b\".42.0003.heap\n",
 		"  triggers   --at-peak 64M\n",
-		"  pushed     8 to http://127.0.0.1:4040, 2 wait, 1 lost; it takes none at "
-		"present\n",
+		"  pushed     8 to http://127.0.0.1:4040, 2 wait, 1 lost; it takes none",
 	};
 	char *text = printed(&whole, status_print_text);
 
