@@ -29,6 +29,7 @@ struct scan {
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
 #define SCAN_ZERO (1u << 5) /* the kernel's shared zero page */
+#define SCAN_HUGE (1u << 6)
 #define SCAN _IOWR('f', 16, struct scan)
 
 static bool can_scan(int fd)
@@ -57,18 +58,17 @@ void pages_close(struct pages *pages)
 	*pages = (struct pages){.fd = -1};
 }
 
-struct walk {
-	int (*visit)(void *context, remote_addr at, uint64_t size);
+struct visit {
+	page_run_visit *run;
 	void *context;
 	bool with_files;
-	uint64_t swapped;
 };
 
 /* Scans from *lo on, as far as one call gets, and advances *lo. -1: scanning is not possible. */
-static int scan_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
+static int scan_some(int fd, remote_addr *lo, remote_addr hi, const struct visit *visit)
 {
 	struct scan_run run[AT_ONCE];
-	const uint64_t unwanted = SCAN_ZERO | (walk->with_files ? 0 : SCAN_FILE);
+	const uint64_t unwanted = SCAN_ZERO | (visit->with_files ? 0 : SCAN_FILE);
 	struct scan scan = {.size = sizeof(scan),
 			    .start = *lo,
 			    .end = hi,
@@ -77,28 +77,35 @@ static int scan_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 			    .inverted = unwanted,
 			    .all_of = unwanted,
 			    .any_of = SCAN_PRESENT | SCAN_SWAPPED,
-			    .returned = SCAN_PRESENT | SCAN_SWAPPED};
+			    .returned = SCAN_PRESENT | SCAN_SWAPPED | SCAN_FILE | SCAN_HUGE};
 	const int count = ioctl(fd, SCAN, &scan);
 	int err = 0;
 	if (count < 0 || scan.walk_end <= *lo)
 		return -1;
-	for (int i = 0; i < count && !err; i++) {
-		const uint64_t size = run[i].end - run[i].start;
-		if (run[i].categories & SCAN_PRESENT)
-			err = walk->visit(walk->context, run[i].start, size);
-		else
-			walk->swapped += size;
-	}
+	for (int i = 0; i < count && !err; i++)
+		err = visit->run(visit->context,
+				 &(struct page_run){
+					 .lo = run[i].start,
+					 .hi = run[i].end,
+					 .is_swapped = !(run[i].categories & SCAN_PRESENT),
+					 .is_file = run[i].categories & SCAN_FILE,
+					 .is_huge = run[i].categories & SCAN_HUGE,
+				 });
 	*lo = scan.walk_end;
 	return err;
 }
 
-static bool is_wanted(uint64_t word, bool with_files)
+static uint64_t kind_of(uint64_t word)
 {
-	return (word & WORD_PRESENT) && (with_files || !(word & WORD_FILE));
+	return word & (WORD_PRESENT | WORD_SWAPPED | WORD_FILE);
 }
 
-static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
+static bool is_wanted(uint64_t word, bool with_files)
+{
+	return word & (WORD_PRESENT | WORD_SWAPPED) && (with_files || !(word & WORD_FILE));
+}
+
+static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct visit *visit)
 {
 	uint64_t word[AT_ONCE];
 	const uint64_t left = (hi - *lo) / HI_PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
@@ -108,33 +115,61 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, struct walk *walk)
 	*lo += pages * HI_PAGE_BYTES;
 	if (fd < 0 ||
 	    pread(fd, word, (size_t)want, (off_t)(at / HI_PAGE_BYTES * sizeof(word[0]))) != want)
-		return walk->visit(walk->context, at, pages * HI_PAGE_BYTES);
-	for (uint64_t begin = 0, end; begin < pages && !err; begin = end + 1) {
-		end = begin;
-		while (end < pages && is_wanted(word[end], walk->with_files))
+		return visit->run(visit->context, &(struct page_run){.lo = at, .hi = *lo});
+	for (uint64_t begin = 0, end; begin < pages && !err; begin = end) {
+		end = begin + 1;
+		while (end < pages && kind_of(word[end]) == kind_of(word[begin]))
 			end++;
-		if (end < pages && (word[end] & WORD_SWAPPED))
-			walk->swapped += HI_PAGE_BYTES;
-		if (end > begin)
-			err = walk->visit(walk->context, at + begin * HI_PAGE_BYTES,
-					  (end - begin) * HI_PAGE_BYTES);
+		if (is_wanted(word[begin], visit->with_files))
+			err = visit->run(visit->context,
+					 &(struct page_run){
+						 .lo = at + begin * HI_PAGE_BYTES,
+						 .hi = at + end * HI_PAGE_BYTES,
+						 .is_swapped = !(word[begin] & WORD_PRESENT),
+						 .is_file = word[begin] & WORD_FILE,
+					 });
 	}
 	return err;
+}
+
+int pages_visit(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
+		page_run_visit *run, void *context)
+{
+	const struct visit visit = {.run = run, .context = context, .with_files = with_files};
+	bool scans = pages->can_scan;
+	int err = 0;
+	while (lo < hi && !err) {
+		err = scans ? scan_some(pages->fd, &lo, hi, &visit)
+			    : read_some(pages->fd, &lo, hi, &visit);
+		/* the mapping is gone, or is of a kind that cannot be scanned */
+		if (scans && err == -1)
+			scans = false, err = 0;
+	}
+	return err;
+}
+
+struct walk {
+	int (*visit)(void *context, remote_addr at, uint64_t size);
+	void *context;
+	uint64_t swapped;
+};
+
+static int walk_run(void *context, const struct page_run *run)
+{
+	struct walk *walk = context;
+
+	if (!run->is_swapped)
+		return walk->visit(walk->context, run->lo, run->hi - run->lo);
+	walk->swapped += run->hi - run->lo;
+	return 0;
 }
 
 int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
 	       int (*visit)(void *context, remote_addr at, uint64_t size), void *context)
 {
-	struct walk walk = {.visit = visit, .context = context, .with_files = with_files};
-	bool scans = pages->can_scan;
-	int err = 0;
-	while (lo < hi && !err) {
-		err = scans ? scan_some(pages->fd, &lo, hi, &walk)
-			    : read_some(pages->fd, &lo, hi, &walk);
-		/* the mapping is gone, or is of a kind that cannot be scanned */
-		if (scans && err == -1)
-			scans = false, err = 0;
-	}
+	struct walk walk = {.visit = visit, .context = context};
+	const int err = pages_visit(pages, lo, hi, with_files, walk_run, &walk);
+
 	pages->swapped += walk.swapped;
 	return err;
 }

@@ -21,14 +21,30 @@ struct pages {
 	uint64_t swapped;
 };
 
+/* A run of whole pages of one kind. */
+struct page_run {
+	remote_addr lo, hi;
+	bool is_swapped; /* then it is not in memory */
+	bool is_file;    /* unchanged from its file, or shared */
+	bool is_huge;    /* mapped as a huge page; only known where PAGEMAP_SCAN is */
+};
+
 void pages_open(struct pages *pages, pid_t pid, pid_t tid);
 void pages_close(struct pages *pages);
 
 /*
- * Calls visit, in order, for runs of whole pages in [lo, hi). with_files: also visits pages that
- * are unchanged from their file, or shared; without it only pages that the target has written.
- * Swapped-out pages are counted but not visited: to read one would bring it back into the target's
- * memory. Stops at the first error of visit and returns it.
+ * Calls visit, in order, for runs of pages in [lo, hi) that are in memory or swapped out. Pages of
+ * one kind may come in several runs. The kernel's shared page of zeros is left out where
+ * PAGEMAP_SCAN is; else it counts as a page of its own. with_files: also those that are unchanged
+ * from their file, or shared. Stops at the first error of visit and returns it.
+ */
+typedef int page_run_visit(void *context, const struct page_run *run);
+must_check int pages_visit(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
+			   page_run_visit *visit, void *context);
+
+/*
+ * The same, but visits only what is in memory. Swapped-out pages are counted but not visited: to
+ * read one would bring it back into the target's memory.
  */
 must_check int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
 			  int (*visit)(void *context, remote_addr at, uint64_t size),

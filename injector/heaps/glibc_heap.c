@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glibc_heap.c - reader of glibc's malloc: walks the chunks of all arenas, and the blocks that have
+ * a mapping of their own.
+ *
+ * A region is chunks one after the other, each with its size in its head, and the head of the next
+ * one says whether it is in use. The walk reads a window at a time, and what a window has said is
+ * passed on only after the next one was understood: where the chain breaks, the program has changed
+ * it between the two, and both are read again. Where it stays broken, what lies up to the next
+ * chunk that the arena's own lists name is unsure.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "glibc_arenas.h"
+#include "glibc_bins_read.h"
+#include "glibc_caches.h"
+#include "heap_bytes.h"
+#include "hi_wire.h"
+
+#define WINDOW_BYTES (1u << 20)
+#define TRIES 3u /* of a window by itself, then as often with the one before it */
+#define CACHES_BYTES \
+	(256u << 10) /* from the start of each region, in which caches are looked for */
+#define HEAD_AND_NEXT (2 * GLIBC_WORD)
+
+/* malloc_trim leaves so much of a free chunk, and of the top */
+#define CHUNK_STRUCT_BYTES 0x30u
+#define TOP_KEPT_BYTES (GLIBC_CHUNK_BYTES_MIN + 1u)
+
+struct window {
+	remote_addr lo;     /* where it began */
+	size_t piece_count; /* of pending pieces that are its own */
+};
+
+struct walker {
+	struct heap_source *source;
+	const struct heap_visitor *visitor;
+	struct heap_found *found;
+	struct glibc_arenas arenas;
+	struct glibc_caches caches;
+	struct heap_bytes bytes;
+	struct heap_piece *pending; /* of the window before, then of the one at hand */
+	size_t pending_count, pending_room;
+	size_t fast_at; /* the next of arenas.fast[] */
+	/* where free chunks began that follow each other; malloc_trim joins those of fast lists */
+	remote_addr free_lo;
+};
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static int put(struct walker *walker, const struct heap_piece *piece)
+{
+	if (walker->pending_count == walker->pending_room) {
+		const size_t room = walker->pending_room ? 2 * walker->pending_room : 4096;
+		struct heap_piece *grown = realloc(walker->pending, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		walker->pending = grown;
+		walker->pending_room = room;
+	}
+	walker->pending[walker->pending_count++] = *piece;
+	return 0;
+}
+
+static int put_range(struct walker *walker, const struct glibc_region *region, remote_addr lo,
+		     remote_addr hi, enum heap_kind kind)
+{
+	const struct heap_piece piece = {
+		.address = lo, .bytes = hi - lo, .arena = region->arena, .kind = kind};
+
+	return lo < hi ? put(walker, &piece) : 0;
+}
+
+static int trim(struct walker *walker, remote_addr lo, remote_addr hi)
+{
+	lo = (lo + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	hi = hi / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	return lo < hi && walker->visitor->trimmable
+		       ? walker->visitor->trimmable(walker->visitor->context, lo, hi)
+		       : 0;
+}
+
+/* What malloc_trim gives back of the free chunks [lo, hi). */
+static int end_free_run(struct walker *walker, remote_addr hi)
+{
+	const remote_addr lo = walker->free_lo;
+
+	walker->free_lo = 0;
+	return lo ? trim(walker, lo + CHUNK_STRUCT_BYTES, hi) : 0;
+}
+
+static bool is_joined(const struct walker *walker, const struct heap_piece *piece)
+{
+	return piece->kind == HEAP_FREE ||
+	       (piece->kind == HEAP_CACHED &&
+		glibc_arenas_is_fast(&walker->arenas, piece->address - GLIBC_CHUNK_TO_BLOCK));
+}
+
+static int pass_on(struct walker *walker, const struct heap_piece *piece)
+{
+	const remote_addr lo = piece->address - (piece->head_bytes ? GLIBC_CHUNK_TO_BLOCK : 0);
+	int err = 0;
+
+	if (!is_joined(walker, piece))
+		err = end_free_run(walker, lo);
+	else if (!walker->free_lo)
+		walker->free_lo = lo;
+	return err ? err : walker->visitor->piece(walker->visitor->context, piece);
+}
+
+/* Passes on the first `count` pending pieces. */
+static int flush(struct walker *walker, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = pass_on(walker, &walker->pending[i]);
+	walker->pending_count -= count;
+	memmove(walker->pending, walker->pending + count,
+		walker->pending_count * sizeof(*walker->pending));
+	return err;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+static bool is_fast(struct walker *walker, remote_addr chunk)
+{
+	const struct glibc_arenas *arenas = &walker->arenas;
+	size_t at = walker->fast_at;
+
+	/* windows are read again, from further down */
+	while (at && arenas->fast[at - 1] >= chunk)
+		at--;
+	while (at < arenas->fast_count && arenas->fast[at] < chunk)
+		at++;
+	walker->fast_at = at;
+	return at < arenas->fast_count && arenas->fast[at] == chunk;
+}
+
+/* Of a chunk that its successor says is in use. */
+static enum heap_kind kind_of(struct walker *walker, remote_addr chunk, uint64_t size)
+{
+	const remote_addr block = chunk + GLIBC_CHUNK_TO_BLOCK;
+
+	if (walker->arenas.fast_count && is_fast(walker, chunk))
+		return HEAP_CACHED;
+	if (glibc_caches_has(&walker->caches, heap_bytes_word(&walker->bytes, block + GLIBC_WORD)))
+		return HEAP_CACHED;
+	if (size == GLIBC_CACHE_CHUNK_BYTES &&
+	    heap_bytes_has(&walker->bytes, block, size - GLIBC_HEAD_BYTES) &&
+	    glibc_caches_add(&walker->caches, walker->source, &walker->arenas, block,
+			     walker->bytes.byte + (block - walker->bytes.lo)))
+		return HEAP_METADATA;
+	return HEAP_USED;
+}
+
+enum step { STEP_ON, STEP_END, STEP_BROKEN };
+
+static bool is_possible(const struct glibc_region *region, remote_addr at, uint64_t head)
+{
+	const uint64_t size = head & ~(uint64_t)GLIBC_FLAGS;
+
+	return size >= GLIBC_CHUNK_BYTES_MIN && size % GLIBC_ALIGNMENT == 0 &&
+	       size <= region->hi - at && !(head & GLIBC_IS_MAPPED) &&
+	       (region->arena || !(head & GLIBC_NOT_MAIN_ARENA));
+}
+
+/* The head of the chunk after this one, and the word before it. */
+static int read_next(struct walker *walker, remote_addr next, uint64_t word[2])
+{
+	uint8_t byte[HEAD_AND_NEXT];
+	struct heap_bytes bytes = {.byte = byte, .room = sizeof(byte)};
+	int err;
+
+	if (heap_bytes_has(&walker->bytes, next, HEAD_AND_NEXT)) {
+		word[0] = heap_bytes_word(&walker->bytes, next);
+		word[1] = heap_bytes_word(&walker->bytes, next + GLIBC_WORD);
+		return 0;
+	}
+	err = heap_bytes_read(&bytes, walker->source, next, sizeof(byte));
+	word[0] = heap_bytes_word(&bytes, next);
+	word[1] = heap_bytes_word(&bytes, next + GLIBC_WORD);
+	return err;
+}
+
+/* One chunk at *at, which is advanced. */
+static int take_chunk(struct walker *walker, const struct glibc_region *region, remote_addr *at,
+		      enum step *out_step)
+{
+	const uint64_t head = heap_bytes_word(&walker->bytes, *at + GLIBC_WORD);
+	const uint64_t size = head & ~(uint64_t)GLIBC_FLAGS;
+	struct heap_piece piece = {
+		.address = *at + GLIBC_CHUNK_TO_BLOCK,
+		.bytes = size - GLIBC_HEAD_BYTES,
+		.head_bytes = GLIBC_HEAD_BYTES,
+		.arena = region->arena,
+	};
+	uint64_t next[2] = {0};
+	int err;
+
+	*out_step = STEP_BROKEN;
+	if (!is_possible(region, *at, head))
+		return 0;
+	if (*at + size < region->hi) {
+		err = read_next(walker, *at + size, next);
+		if (err)
+			return err;
+	} else {
+		next[1] = GLIBC_PREVIOUS_IN_USE;
+	}
+	const bool is_used = next[1] & GLIBC_PREVIOUS_IN_USE;
+	if (!is_used && next[0] != size)
+		return 0;
+	piece.kind = is_used ? kind_of(walker, *at, size) : HEAP_FREE;
+	*out_step = STEP_ON;
+	*at += size;
+	return put(walker, &piece);
+}
+
+/* The window from *at on, as far as it has whole chunks. */
+static int take_window(struct walker *walker, const struct glibc_region *region, remote_addr *at,
+		       enum step *out_step)
+{
+	const remote_addr end = region->top ? region->top : region->hi, begin = *at;
+	int err = 0;
+
+	*out_step = STEP_ON;
+	while (!err && *out_step == STEP_ON && *at < end) {
+		if (!heap_bytes_has(&walker->bytes, *at, GLIBC_CHUNK_BYTES_MIN)) {
+			/* the next window, but for one that begins with what is not known */
+			*out_step = *at == begin ? STEP_BROKEN : STEP_END;
+			break;
+		}
+		const uint64_t size =
+			heap_bytes_word(&walker->bytes, *at + GLIBC_WORD) & ~(uint64_t)GLIBC_FLAGS;
+
+		if (!region->top && size <= GLIBC_FENCE_BYTES && end - *at <= 4 * GLIBC_WORD) {
+			err = put_range(walker, region, *at, end, HEAP_METADATA);
+			*at = end;
+		} else if (*at != begin && size < WINDOW_BYTES / 2 &&
+			   !heap_bytes_has(&walker->bytes, *at, size + HEAD_AND_NEXT)) {
+			break; /* it will be whole in the next window */
+		} else {
+			err = take_chunk(walker, region, at, out_step);
+		}
+	}
+	if (*out_step == STEP_END)
+		*out_step = STEP_ON;
+	return err;
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+struct progress {
+	const struct glibc_region *region;
+	remote_addr at;
+	struct window before; /* piece_count 0: none */
+	unsigned tries;
+};
+
+/* Where the chain goes on after it broke. */
+static int skip(struct walker *walker, struct progress *progress)
+{
+	const struct glibc_region *region = progress->region;
+	const remote_addr end = region->top ? region->top : region->hi;
+	remote_addr next = end;
+	int err = flush(walker, progress->before.piece_count);
+
+	progress->before.piece_count = 0;
+	walker->pending_count = 0;
+	if (!err)
+		err = glibc_bins_next(walker->source, walker->arenas.arena[region->arena],
+				      progress->at, &next);
+	if (err)
+		return err;
+	next = next > end ? end : next;
+	err = put_range(walker, region, progress->at, next, HEAP_UNSURE);
+	progress->at = next;
+	progress->tries = 0;
+	return err ? err : flush(walker, walker->pending_count);
+}
+
+/* After a window that broke. */
+static int try_again(struct walker *walker, struct progress *progress)
+{
+	walker->found->reread++;
+	progress->tries++;
+	if (progress->tries == 2 * TRIES ||
+	    (progress->tries == TRIES && !progress->before.piece_count))
+		return skip(walker, progress);
+	walker->pending_count = progress->before.piece_count;
+	if (progress->tries < TRIES)
+		return 0;
+	/* the error may be in the window before */
+	progress->at = progress->before.piece_count ? progress->before.lo : progress->at;
+	walker->pending_count = progress->before.piece_count = 0;
+	return 0;
+}
+
+static int walk_chunks(struct walker *walker, const struct glibc_region *region)
+{
+	const remote_addr end = region->top ? region->top : region->hi;
+	struct progress progress = {.region = region, .at = region->lo};
+	int err = 0;
+
+	while (!err && progress.at < end) {
+		const remote_addr begin = progress.at;
+		const uint64_t size = progress.tries >= TRIES ? 2 * WINDOW_BYTES : WINDOW_BYTES;
+		const uint64_t left = region->hi - begin;
+		enum step step;
+
+		if (clock_now_ns() >= walker->source->deadline_ns)
+			return -ETIMEDOUT;
+		err = heap_bytes_read(&walker->bytes, walker->source, begin,
+				      left < size ? left : size);
+		if (err)
+			break;
+		const size_t before = walker->pending_count;
+		remote_addr at = begin;
+
+		err = take_window(walker, region, &at, &step);
+		if (err)
+			break;
+		if (step == STEP_BROKEN) {
+			err = try_again(walker, &progress);
+			continue;
+		}
+		err = flush(walker, before);
+		progress = (struct progress){
+			.region = region, .at = at, .before = {begin, walker->pending_count}};
+	}
+	return err ? err : flush(walker, walker->pending_count);
+}
+
+/*
+ * The chunk that was never given out, at the end of an arena. Of the first arena it goes back to
+ * the system, with what is free before it.
+ */
+static int walk_top(struct walker *walker, const struct glibc_region *region)
+{
+	const struct heap_piece top = {
+		.address = region->top + GLIBC_CHUNK_TO_BLOCK,
+		.bytes = region->hi - region->top - GLIBC_CHUNK_TO_BLOCK,
+		.head_bytes = GLIBC_HEAD_BYTES,
+		.arena = region->arena,
+		.kind = HEAP_FREE,
+	};
+	const uint64_t size = region->hi - (walker->free_lo ? walker->free_lo : region->top);
+	const int err = walker->visitor->piece(walker->visitor->context, &top);
+
+	walker->free_lo = 0;
+	if (err || region->arena || size <= TOP_KEPT_BYTES)
+		return err;
+	return trim(walker, region->hi - (size - TOP_KEPT_BYTES) / HI_PAGE_BYTES * HI_PAGE_BYTES,
+		    region->hi);
+}
+
+static int walk_region(struct walker *walker, const struct glibc_region *region)
+{
+	int err = put_range(walker, region, region->metadata_lo, region->lo, HEAP_METADATA);
+
+	walker->free_lo = 0;
+	if (!err)
+		err = walk_chunks(walker, region);
+	return err           ? err
+	       : region->top ? walk_top(walker, region)
+			     : end_free_run(walker, region->hi);
+}
+
+/* ---- blocks with a mapping of their own ------------------------------------------------------ */
+
+/* Where in a page the head of such a block may be: memalign puts it before an aligned address. */
+static const uint16_t head_offset[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
+
+/* The block that begins in the page at `at`; 0: there is none. */
+static uint64_t mapped_bytes(const struct heap_source *source, remote_addr at, remote_addr hi,
+			     uint32_t *out_head_bytes)
+{
+	uint8_t byte[HI_PAGE_BYTES];
+	struct heap_bytes page = {.byte = byte, .room = sizeof(byte)};
+
+	if (heap_bytes_read(&page, source, at, sizeof(byte)) || page.known_hi != at + sizeof(byte))
+		return 0;
+	for (size_t i = 0; i < sizeof(head_offset) / sizeof(head_offset[0]); i++) {
+		const uint64_t before = heap_bytes_word(&page, at + head_offset[i]);
+		const uint64_t head = heap_bytes_word(&page, at + head_offset[i] + GLIBC_WORD);
+		const uint64_t size = head & ~(uint64_t)GLIBC_FLAGS;
+
+		if ((head & GLIBC_FLAGS) == GLIBC_IS_MAPPED && before == head_offset[i] &&
+		    (before + size) % HI_PAGE_BYTES == 0 && before < before + size &&
+		    before + size <= hi - at) {
+			*out_head_bytes = head_offset[i] + GLIBC_CHUNK_TO_BLOCK;
+			return before + size;
+		}
+	}
+	return 0;
+}
+
+struct mapped_walk {
+	uint64_t count; /* found so far */
+	uint64_t room;  /* bytes that may still be looked at, page by page */
+};
+
+/* Blocks in [*at, hi), one after the other. */
+static int walk_mapped_run(struct walker *walker, struct mapped_walk *walk, remote_addr *at,
+			   remote_addr hi)
+{
+	uint32_t head_bytes = 0;
+	uint64_t bytes;
+	int err = 0;
+
+	while (!err && *at < hi && walk->count < walker->arenas.mapped_count &&
+	       (bytes = mapped_bytes(walker->source, *at, hi, &head_bytes))) {
+		const struct heap_piece piece = {
+			.address = *at + head_bytes,
+			.bytes = bytes - head_bytes,
+			.head_bytes = head_bytes,
+			.kind = HEAP_USED,
+		};
+
+		err = walker->visitor->piece(walker->visitor->context, &piece);
+		walk->count++;
+		*at += bytes;
+	}
+	return err;
+}
+
+#define MAPPED_ROOM_BYTES (1ull << 30)
+
+/*
+ * The kernel joins adjacent mappings, so that such a block may lie anywhere in one. Most often it
+ * is at its begin, or follows another one.
+ */
+static int walk_mapping(struct walker *walker, const struct mapping *mapping,
+			struct mapped_walk *walk)
+{
+	remote_addr at = mapping->lo;
+	int err = 0;
+
+	while (!err && at < mapping->hi && walk->count < walker->arenas.mapped_count) {
+		const struct glibc_region *region = glibc_arenas_region(&walker->arenas, at);
+		const remote_addr begin = at;
+
+		if (region) {
+			at = (region->hi + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+			continue;
+		}
+		err = walk_mapped_run(walker, walk, &at, mapping->hi);
+		if (at != begin)
+			continue;
+		if (walk->room < HI_PAGE_BYTES)
+			break;
+		walk->room -= HI_PAGE_BYTES;
+		at += HI_PAGE_BYTES;
+	}
+	return err;
+}
+
+static int walk_mapped(struct walker *walker)
+{
+	const struct maps *maps = walker->source->maps;
+	struct mapped_walk walk = {.room = MAPPED_ROOM_BYTES};
+	int err = 0;
+
+	if (walker->arenas.mapped_count == UINT64_MAX)
+		return 0;
+	for (size_t i = 0; i < maps->count && !err; i++) {
+		const struct mapping *mapping = &maps->mapping[i];
+
+		if (mapping->writable && !mapping->shared && !mapping->inode && !*mapping->path)
+			err = walk_mapping(walker, mapping, &walk);
+	}
+	return err;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* The caches of threads are among the first chunks of a region, if anything is there. */
+static int find_caches(struct walker *walker)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < walker->arenas.region_count && !err; i++) {
+		const struct glibc_region *region = &walker->arenas.region[i];
+		const uint64_t left = region->hi - region->lo;
+		remote_addr at = region->lo;
+		enum step step;
+
+		err = heap_bytes_read(&walker->bytes, walker->source, at,
+				      left < CACHES_BYTES ? left : CACHES_BYTES);
+		if (!err)
+			err = take_window(walker, region, &at, &step);
+		walker->pending_count = 0;
+	}
+	return err;
+}
+
+static int walk_all(struct walker *walker)
+{
+	int err = find_caches(walker);
+
+	for (size_t i = 0; i < walker->arenas.region_count && !err; i++)
+		err = walk_region(walker, &walker->arenas.region[i]);
+	return err ? err : walk_mapped(walker);
+}
+
+int glibc_heap_walk(struct heap_source *source, const struct elf_image *image,
+		    const struct heap_visitor *visitor, struct heap_found *out_found)
+{
+	struct walker walker = {.source = source, .visitor = visitor, .found = out_found};
+	int err = glibc_arenas_find(source, image, &walker.arenas, out_found->refusal);
+
+	if (walker.arenas.minor)
+		snprintf(out_found->name, sizeof(out_found->name), "glibc 2.%d",
+			 walker.arenas.minor);
+	else
+		strcpy(out_found->name, "glibc");
+	if (!err && walker.arenas.minor &&
+	    (walker.arenas.minor < GLIBC_MINOR_MIN || walker.arenas.minor > GLIBC_MINOR_MAX)) {
+		snprintf(out_found->refusal, sizeof(out_found->refusal),
+			 "only the heaps of glibc 2.%d to 2.%d are known", GLIBC_MINOR_MIN,
+			 GLIBC_MINOR_MAX);
+		err = -EPROTO;
+	}
+	out_found->arenas = walker.arenas.count;
+	if (!err)
+		err = walk_all(&walker);
+	glibc_arenas_close(&walker.arenas);
+	glibc_caches_close(&walker.caches);
+	heap_bytes_close(&walker.bytes);
+	free(walker.pending);
+	return err == -EPROTO ? 0 : err;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room heaps/: what an allocator has in a process's memory, block by block, read from outside while
+ * the process runs.
+ *
+ *   heap.h             what all readers say: start here
+ *   heaps.h            the allocators of a process, each by its reader
+ *   heap_bytes.h       memory of the process, as far as it is resident
+ *   glibc_arenas.h     glibc: where its arenas are; glibc_heap.c: the chunks in them
+ *
+ * Uses hooks/ (which allocator it is), elf/, target/. Only reads, and never what is swapped out or
+ * was never touched.
+ */
+
+/*
+ * heap.h - the model of an allocator's memory that all readers fill in.
+ *
+ * A reader finds the allocator's own structures, believes them only if they agree with each other,
+ * and then says what each piece of its memory is. Pieces do not overlap, and those of one region
+ * come by rising address. The process goes on meanwhile: what changed while it was read is read
+ * again, and what still makes no sense is a piece of which the reader is unsure.
+ */
+#ifndef HI_HEAP_H
+#define HI_HEAP_H
+
+#include "elf_images.h"
+#include "pages.h"
+
+enum heap_kind {
+	HEAP_USED,     /* a block that the program has */
+	HEAP_CACHED,   /* freed, and kept for a thread or for blocks of the same size */
+	HEAP_FREE,     /* freed or never given out, of use for blocks of other sizes */
+	HEAP_METADATA, /* what the allocator needs for itself, apart from heads of blocks */
+	HEAP_UNSURE,   /* it changed while it was read, is damaged, or is swapped out */
+	HEAP_KINDS
+};
+
+struct heap_piece {
+	remote_addr address; /* of the block: what malloc returned */
+	uint64_t bytes;      /* that can be used */
+	uint32_t head_bytes; /* right before address: the block's head */
+	uint32_t arena;      /* counted from 0; allocators without arenas have one */
+	enum heap_kind kind;
+};
+
+/* The callbacks return 0; any other value ends the walk and is what it returns. */
+struct heap_visitor {
+	int (*piece)(void *context, const struct heap_piece *piece);
+	/*
+	 * Whole pages of free memory that the allocator gives back to the system if it is told to
+	 * (malloc_trim and the like). NULL: not wanted.
+	 */
+	int (*trimmable)(void *context, remote_addr lo, remote_addr hi);
+	void *context;
+};
+
+/* What is read from. */
+struct heap_source {
+	const struct memory *memory;
+	const struct maps *maps;
+	const struct elf_images *images;
+	struct pages *pages;
+	uint64_t deadline_ns; /* clock.h: a walk that takes longer ends with -ETIMEDOUT */
+};
+
+#define HEAP_TEXT_MAX 128
+
+/* One allocator, as its reader found it. */
+struct heap_found {
+	char name[64];               /* "glibc 2.36" */
+	uint32_t arenas;             /* that it has */
+	uint64_t reread;             /* pieces of memory that had changed and were read again */
+	char refusal[HEAP_TEXT_MAX]; /* "": it was read; else why not */
+};
+
+/*
+ * A reader: walks all that the allocator in this image has. 0: found->refusal says if it was read.
+ * -ENOENT: the allocator is there, and was never used. Other errors are those of the visitor and of
+ * the memory.
+ */
+typedef int heap_reader(struct heap_source *source, const struct elf_image *image,
+			const struct heap_visitor *visitor, struct heap_found *out_found);
+heap_reader glibc_heap_walk;
+
+#endif
