@@ -22,14 +22,24 @@
 #define WORD_BYTES 8u
 #define SLOW_BYTE_NS 2000000
 
-int memory_open(struct memory *memory, pid_t pid, pid_t tid)
+static int open_for(struct memory *memory, pid_t pid, pid_t tid, int flags)
 {
-	int fd, err = proc_open(pid, tid, "mem", O_RDWR, &fd);
+	int fd, err = proc_open(pid, tid, "mem", flags, &fd);
 
 	if (err)
 		return err;
 	*memory = (struct memory){.pid = pid, .fd = fd, .tid = tid};
 	return 0;
+}
+
+int memory_open(struct memory *memory, pid_t pid, pid_t tid)
+{
+	return open_for(memory, pid, tid, O_RDWR);
+}
+
+int memory_open_to_read(struct memory *memory, pid_t pid, pid_t tid)
+{
+	return open_for(memory, pid, tid, O_RDONLY);
 }
 
 void memory_close(struct memory *memory)

@@ -69,6 +69,8 @@ struct memory {
  * -EACCES and -ESRCH as /proc gives them.
  */
 must_check int memory_open(struct memory *memory, pid_t pid, pid_t tid);
+/* The same, for reading alone: memory_write fails. */
+must_check int memory_open_to_read(struct memory *memory, pid_t pid, pid_t tid);
 void memory_close(struct memory *memory);
 
 /*

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli_explain.c - `heapinject explain`: looks at the memory of a process twice, and says what it
+ * consists of. Nothing is injected and no thread is stopped.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli_arguments.h"
+#include "cli_command.h"
+#include "clock.h"
+#include "explain_print.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "memory_limit.h"
+#include "plain_text.h"
+#include "preflight.h"
+
+#define SECOND_NS 1000000000ull
+#define WATCH_NS (5 * SECOND_NS)
+#define WALK_NS_MAX (60 * SECOND_NS) /* of one look */
+
+struct explain_options {
+	bool json, once;
+	uint64_t watch_ns;
+};
+
+static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_pid)
+{
+	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+						     {"once", no_argument, NULL, '1'},
+						     {"duration", required_argument, NULL, 's'},
+						     {NULL, 0, NULL, 0}};
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
+
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		if (option != 'j' && option != '1' && option != 's')
+			return cli_option_error("explain", option, &given);
+		if (option == 'j')
+			out->json = !given.is_off;
+		if (option == '1')
+			out->once = !given.is_off;
+		if (option == 's' && hi_parse_time(given.value, &out->watch_ns))
+			return cli_usage_error("explain", "no duration", given.value);
+	}
+	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+}
+
+/* Says why a process cannot be looked at: whatever forbids to attach forbids to read. */
+static int refuse(pid_t pid, int err)
+{
+	static struct preflight preflight;
+	char line[512];
+
+	if ((err == -EACCES || err == -EPERM || err == -ESRCH) &&
+	    !preflight_run(pid, NULL, NULL, &preflight, NULL) &&
+	    preflight.verdict != PREFLIGHT_OK) {
+		preflight_explain(&preflight, line, sizeof(line));
+		fprintf(stderr, "heapinject: %s\n", line);
+		return HI_EXIT_REFUSED;
+	}
+	fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
+		err == -ESRCH ? "it has ended" : strerror(-err));
+	return err == -ESRCH || err == -EACCES ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
+}
+
+static void wait_ns(uint64_t ns)
+{
+	struct timespec left = {.tv_sec = (time_t)(ns / SECOND_NS),
+				.tv_nsec = (long)(ns % SECOND_NS)};
+
+	while (nanosleep(&left, &left))
+		;
+}
+
+static int take(const struct memory *memory, struct account *out_account)
+{
+	const struct account_source source = {
+		.memory = memory,
+		.deadline_ns = clock_now_ns() + WALK_NS_MAX,
+	};
+	const int err = account_take(&source, out_account);
+
+	if (!err && !memory_is_alive(memory))
+		return -ESRCH;
+	return err;
+}
+
+/* The two looks. */
+static int look(const struct memory *memory, const struct explain_options *options,
+		struct account *before, struct account *now)
+{
+	int err;
+
+	if (options->once)
+		return take(memory, now);
+	err = take(memory, before);
+	if (err)
+		return err;
+	const uint64_t until = before->at_ns + options->watch_ns, at = clock_now_ns();
+
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "heapinject: watching process %d for %.0f s\n", (int)memory->pid,
+			(double)options->watch_ns / SECOND_NS);
+	wait_ns(until > at ? until - at : 0);
+	return take(memory, now);
+}
+
+static void print(pid_t pid, const struct explain_options *options, const struct account *before,
+		  const struct account *now)
+{
+	struct proc_status status = {0};
+	char name[sizeof(status.comm) + 1] = "?";
+	struct explained explained = {
+		.pid = pid,
+		.name = name,
+		.before = options->once ? NULL : before,
+		.now = now,
+		.limit = memory_limit_resident(pid, pid),
+	};
+
+	if (!proc_status_read(pid, 0, &status))
+		plain_text_copy(name, sizeof(name), status.comm);
+	verdict_find(explained.before, now, explained.limit, &explained.verdict);
+	if (options->json)
+		explain_print_json(&explained, stdout);
+	else
+		explain_print(&explained, stdout);
+}
+
+static int run_explain(int argc, char **argv)
+{
+	struct explain_options options = {.watch_ns = WATCH_NS};
+	struct account before = {0}, now = {0};
+	struct memory memory;
+	pid_t pid;
+	int exit_code = parse(argc, argv, &options, &pid);
+
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	int err = memory_open_to_read(&memory, pid, pid);
+	if (err)
+		return refuse(pid, err);
+	err = look(&memory, &options, &before, &now);
+	if (err)
+		exit_code = refuse(pid, err);
+	else
+		print(pid, &options, &before, &now);
+	account_close(&before);
+	account_close(&now);
+	memory_close(&memory);
+	return exit_code;
+}
+
+const struct command cli_explain = {
+	"explain", run_explain, "PID [--duration TIME] [--once] [--json]",
+	"say what the memory of a process consists of, and why it is so large",
+	"Reads the allocator's own structures and the kernel's page tables from outside, twice, "
+	"and "
+	"says which\n"
+	"part of the resident memory is in use, free but kept, cached, of stacks, files or shared, "
+	"and which part\n"
+	"grows. Nothing is injected, and no thread is stopped.\n"
+	"\n"
+	"  -s, --duration TIME    from the first look to the second (default: 5s)\n"
+	"      --once             look once: says nothing of what grows\n"
+	"      --json             one JSON object; heapinject(1) has its members\n"};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room inspect/: what a process has in its memory, seen from outside, without stopping it.
+ *
+ *   account.h          what the resident memory consists of: start here
+ *   account_rest.h     mappings that are no allocator's: stacks, files, shared memory
+ *
+ * Uses heaps/, elf/, target/. Only reads.
+ */
+
+/*
+ * account.h - what the resident memory of a process consists of: each resident byte in one part.
+ *
+ * An allocator's memory is divided by its reader (heaps.h), page by page: of a piece only those
+ * bytes count that lie in pages that are in memory. All else is divided by mappings. The process
+ * runs on, so that figures of one account are of about the same time, and the sum of its parts and
+ * what the kernel says may differ by what changed meanwhile.
+ */
+#ifndef HI_ACCOUNT_H
+#define HI_ACCOUNT_H
+
+#include "heaps.h"
+#include "smaps.h"
+
+enum account_part {
+	ACCOUNT_USED,      /* blocks that the program has, without their heads */
+	ACCOUNT_HEADS,     /* of all blocks */
+	ACCOUNT_CACHED,    /* freed blocks in caches of threads and of sizes */
+	ACCOUNT_FREE,      /* what the allocator has free */
+	ACCOUNT_METADATA,  /* what the allocator needs for itself */
+	ACCOUNT_UNSURE,    /* of an allocator, not understood */
+	ACCOUNT_STACKS,    /* of threads */
+	ACCOUNT_ANONYMOUS, /* other anonymous mappings */
+	ACCOUNT_DATA,      /* written data of the program and its libraries */
+	ACCOUNT_FILES,     /* files, unchanged */
+	ACCOUNT_SHARED,    /* shared memory: tmpfs, memfd, System V */
+	ACCOUNT_PARTS
+};
+
+struct account_sum {
+	uint64_t bytes; /* of addresses */
+	uint64_t resident, swapped;
+	uint64_t huge;  /* of resident: in transparent huge pages */
+	uint64_t count; /* blocks, pieces, mappings */
+};
+
+struct account_arena {
+	uint64_t used, free_resident; /* bytes */
+};
+
+/* A mapping that is no allocator's. */
+struct account_mapping {
+	enum account_part part;
+	/* of its file, or as the kernel names it, without control characters; "" = none */
+	char name[64];
+	uint64_t bytes, resident;
+};
+#define ACCOUNT_MAPPINGS 8u
+#define ACCOUNT_SAMPLES 512u
+
+struct account {
+	uint64_t at_ns; /* clock.h */
+	struct account_sum part[ACCOUNT_PARTS];
+	uint64_t trimmable;         /* resident bytes that the allocators would give back */
+	uint64_t resident, swapped; /* as the kernel counts them */
+	uint64_t huge;              /* of resident: in transparent huge pages */
+	/*
+	 * Of huge: pages of zeros, which only the size of huge pages made resident. Estimated from
+	 * ACCOUNT_SAMPLES of its pages; huge_sampled: so many could be read.
+	 */
+	uint64_t huge_zero;
+	unsigned huge_sampled;
+	struct account_arena *arena; /* of all allocators together, by the number of the arena */
+	size_t arena_count;
+	size_t threads;
+	struct heaps heaps;
+	/* the largest by what is resident, but for allocators' */
+	struct account_mapping mapping[ACCOUNT_MAPPINGS];
+	size_t mapping_count;
+	bool is_partial; /* it took too long: an allocator's memory was not seen as a whole */
+};
+
+struct account_source {
+	const struct memory *memory;
+	uint64_t deadline_ns; /* clock.h */
+};
+
+/* 0, -ENOMEM, or an error of /proc or of the memory. Close it in either case. */
+must_check int account_take(const struct account_source *source, struct account *out_account);
+void account_close(struct account *account);
+
+/* The sum of all parts. */
+uint64_t account_resident(const struct account *account);
+
+#endif
