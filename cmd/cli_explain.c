@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_explain.c - `heapinject explain`: looks at the memory of a process twice, and says what it
- * consists of. Nothing is injected and no thread is stopped.
+ * cli_explain.c - `heapinject explain`: looks at the memory of a process for some seconds, and says
+ * what it consists of. Nothing is injected and no thread is stopped.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -23,6 +23,8 @@
 #define SECOND_NS 1000000000ull
 #define WATCH_NS (5 * SECOND_NS)
 #define WALK_NS_MAX (60 * SECOND_NS) /* of one look */
+#define CHEAP_NS (SECOND_NS / 10)
+#define LOOKS 6u
 
 struct explain_options {
 	bool json, once;
@@ -91,42 +93,63 @@ static int take(const struct memory *memory, struct account *out_account)
 	return err;
 }
 
-/* The two looks. */
-static int look(const struct memory *memory, const struct explain_options *options,
-		struct account *before, struct account *now)
-{
-	int err;
+/* All looks at one process. */
+struct watch {
+	struct account before, now;
+	unsigned steps, rising; /* as in verdict.h */
+};
 
-	if (options->once)
-		return take(memory, now);
-	err = take(memory, before);
-	if (err)
+static int look_later(const struct memory *memory, struct watch *watch, uint64_t at_ns)
+{
+	const uint64_t now_ns = clock_now_ns(), used = watch->now.part[ACCOUNT_USED].bytes;
+
+	account_close(&watch->now);
+	wait_ns(at_ns > now_ns ? at_ns - now_ns : 0);
+	const int err = take(memory, &watch->now);
+	watch->steps++;
+	watch->rising += !err && watch->now.part[ACCOUNT_USED].bytes > used;
+	return err;
+}
+
+/* Looks often where that costs little, and at least twice. */
+static int look(const struct memory *memory, const struct explain_options *options,
+		struct watch *watch)
+{
+	const uint64_t used_ns = clock_used_ns();
+	int err = take(memory, options->once ? &watch->now : &watch->before);
+
+	if (err || options->once)
 		return err;
-	const uint64_t until = before->at_ns + options->watch_ns, at = clock_now_ns();
+	const bool is_cheap = clock_used_ns() - used_ns < CHEAP_NS;
+	const unsigned looks = is_cheap ? LOOKS : 1;
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "heapinject: watching process %d for %.0f s\n", (int)memory->pid,
 			(double)options->watch_ns / SECOND_NS);
-	wait_ns(until > at ? until - at : 0);
-	return take(memory, now);
+	watch->now.part[ACCOUNT_USED].bytes = watch->before.part[ACCOUNT_USED].bytes;
+	for (unsigned i = 1; i <= looks && !err; i++)
+		err = look_later(memory, watch,
+				 watch->before.at_ns + i * options->watch_ns / looks);
+	return err;
 }
 
-static void print(pid_t pid, const struct explain_options *options, const struct account *before,
-		  const struct account *now)
+static void print(pid_t pid, const struct explain_options *options, const struct watch *watch)
 {
 	struct proc_status status = {0};
 	char name[sizeof(status.comm) + 1] = "?";
 	struct explained explained = {
 		.pid = pid,
 		.name = name,
-		.before = options->once ? NULL : before,
-		.now = now,
-		.limit = memory_limit_resident(pid, pid),
+		.seen = {.before = options->once ? NULL : &watch->before,
+			 .now = &watch->now,
+			 .steps = watch->steps,
+			 .rising = watch->rising,
+			 .limit = memory_limit_resident(pid, pid)},
 	};
 
 	if (!proc_status_read(pid, 0, &status))
 		plain_text_copy(name, sizeof(name), status.comm);
-	verdict_find(explained.before, now, explained.limit, &explained.verdict);
+	verdict_find(&explained.seen, &explained.verdict);
 	if (options->json)
 		explain_print_json(&explained, stdout);
 	else
@@ -136,7 +159,7 @@ static void print(pid_t pid, const struct explain_options *options, const struct
 static int run_explain(int argc, char **argv)
 {
 	struct explain_options options = {.watch_ns = WATCH_NS};
-	struct account before = {0}, now = {0};
+	struct watch watch = {0};
 	struct memory memory;
 	pid_t pid;
 	int exit_code = parse(argc, argv, &options, &pid);
@@ -146,13 +169,13 @@ static int run_explain(int argc, char **argv)
 	int err = memory_open_to_read(&memory, pid, pid);
 	if (err)
 		return refuse(pid, err);
-	err = look(&memory, &options, &before, &now);
+	err = look(&memory, &options, &watch);
 	if (err)
 		exit_code = refuse(pid, err);
 	else
-		print(pid, &options, &before, &now);
-	account_close(&before);
-	account_close(&now);
+		print(pid, &options, &watch);
+	account_close(&watch.before);
+	account_close(&watch.now);
 	memory_close(&memory);
 	return exit_code;
 }
@@ -167,6 +190,6 @@ const struct command cli_explain = {
 	"and which part\n"
 	"grows. Nothing is injected, and no thread is stopped.\n"
 	"\n"
-	"  -s, --duration TIME    from the first look to the second (default: 5s)\n"
+	"  -s, --duration TIME    from the first look to the last (default: 5s)\n"
 	"      --once             look once: says nothing of what grows\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"};

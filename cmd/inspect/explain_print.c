@@ -26,18 +26,19 @@ static const struct row rows[ACCOUNT_PARTS] = {
 
 static double seconds_of(const struct explained *explained)
 {
-	return explained->before ? (double)(explained->now->at_ns - explained->before->at_ns) / 1e9
-				 : 0;
+	return explained->seen.before
+		       ? (double)(explained->seen.now->at_ns - explained->seen.before->at_ns) / 1e9
+		       : 0;
 }
 
 static void print_growth(const struct explained *explained, enum account_part part, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
 
-	if (!explained->before)
+	if (!explained->seen.before)
 		return;
-	const double growth = ((double)explained->now->part[part].resident -
-			       (double)explained->before->part[part].resident) /
+	const double growth = ((double)explained->seen.now->part[part].resident -
+			       (double)explained->seen.before->part[part].resident) /
 			      seconds_of(explained);
 
 	if (growth > -512 && growth < 512) {
@@ -76,12 +77,12 @@ static void print_details(const struct account *account, enum account_part part,
 
 static void print_parts(const struct explained *explained, FILE *out)
 {
-	const struct account *now = explained->now;
+	const struct account *now = explained->seen.now;
 	const uint64_t all = account_resident(now);
 	char text[HI_UNITS_TEXT_MAX];
 
 	fprintf(out, "  %10s  %5s  %10s%s\n", "resident", "%", "swapped",
-		explained->before ? "        growth" : "");
+		explained->seen.before ? "        growth" : "");
 	for (unsigned i = 0; i < ACCOUNT_PARTS; i++) {
 		const struct account_sum *sum = &now->part[i];
 
@@ -98,7 +99,8 @@ static void print_parts(const struct explained *explained, FILE *out)
 	}
 	fprintf(out, "  %10s  %5.1f", hi_format_bytes((double)all, text, sizeof(text)), 100.0);
 	print_swapped(now->swapped, out);
-	fprintf(out, "%s  in all; the kernel says %s\n", explained->before ? "              " : "",
+	fprintf(out, "%s  in all; the kernel says %s\n",
+		explained->seen.before ? "              " : "",
 		hi_format_bytes((double)now->resident, text, sizeof(text)));
 }
 
@@ -156,13 +158,13 @@ static void print_huge(const struct account *account, FILE *out)
 void explain_print(const struct explained *explained, FILE *out)
 {
 	fprintf(out, "%d (%s)", (int)explained->pid, explained->name);
-	if (explained->before)
+	if (explained->seen.before)
 		fprintf(out, ", watched for %.1f s", seconds_of(explained));
 	fputs("; nothing in it was changed, and it ran on\n", out);
 	print_parts(explained, out);
-	print_allocators(explained->now, out);
-	print_huge(explained->now, out);
-	print_mappings(explained->now, out);
+	print_allocators(explained->seen.now, out);
+	print_huge(explained->seen.now, out);
+	print_mappings(explained->seen.now, out);
 	fprintf(out, "\n%s: %s\n", verdict_name(explained->verdict.kind), explained->verdict.why);
 	fprintf(out, "  %s\n", explained->verdict.remedy);
 }
@@ -225,17 +227,17 @@ void explain_print_json(const struct explained *explained, FILE *out)
 	fprintf(out, "{\"pid\":%d,\"name\":", (int)explained->pid);
 	plain_text_json(out, explained->name);
 	fprintf(out, ",\"seconds\":%.3f,\"limit\":%llu,\"verdict\":\"%s\",\"why\":",
-		seconds_of(explained), (unsigned long long)explained->limit,
+		seconds_of(explained), (unsigned long long)explained->seen.limit,
 		verdict_name(explained->verdict.kind));
 	plain_text_json(out, explained->verdict.why);
 	fputs(",\"remedy\":", out);
 	plain_text_json(out, explained->verdict.remedy);
 	fputs(",\"before\":", out);
-	if (explained->before)
-		print_account_json(explained->before, out);
+	if (explained->seen.before)
+		print_account_json(explained->seen.before, out);
 	else
 		fputs("null", out);
 	fputs(",\"now\":", out);
-	print_account_json(explained->now, out);
+	print_account_json(explained->seen.now, out);
 	fputs("}\n", out);
 }

@@ -11,10 +11,8 @@
 
 struct explained {
 	pid_t pid;
-	const char *name;             /* of the program */
-	const struct account *before; /* NULL: it was looked at once */
-	const struct account *now;
-	uint64_t limit; /* 0 = none is known */
+	const char *name; /* of the program */
+	struct verdict_facts seen;
 	struct verdict verdict;
 };
 

@@ -30,6 +30,7 @@ static struct text size_text(double bytes)
 }
 
 struct facts {
+	const struct verdict_facts *seen;
 	const struct account *before, *now;
 	uint64_t limit;
 	double all; /* resident and swapped */
@@ -249,7 +250,6 @@ static void find_largest(const struct facts *facts, struct verdict *verdict)
 	const struct reason needless[] = {
 		{part_bytes(now, ACCOUNT_FREE), SHARE_NEEDLESS, say_free},
 		{part_bytes(now, ACCOUNT_CACHED), SHARE_NEEDLESS, say_caches},
-		{(double)now->huge_zero, SHARE_NEEDLESS, say_huge},
 		{part_bytes(now, ACCOUNT_STACKS), SHARE_NEEDLESS, say_stacks},
 		{part_bytes(now, ACCOUNT_SHARED), SHARE_NEEDLESS, say_shared},
 		{part_bytes(now, ACCOUNT_ANONYMOUS), SHARE_NEEDLESS, say_mappings},
@@ -262,6 +262,9 @@ static void find_largest(const struct facts *facts, struct verdict *verdict)
 		if (share(facts, needless[i].bytes) >= needless[i].from &&
 		    needless[i].bytes > best.bytes)
 			best = needless[i];
+	/* they are in one of the parts, whatever that is */
+	if (share(facts, (double)now->huge_zero) >= SHARE_NEEDLESS)
+		best = (struct reason){(double)now->huge_zero, 0, say_huge};
 	best.say(facts, best.bytes, verdict);
 }
 
@@ -296,6 +299,10 @@ static bool find_growth(const struct facts *facts, struct verdict *verdict)
 	for (unsigned i = 0; i < ACCOUNT_PARTS; i++)
 		if (grows_as[i] && growth_of(facts, (enum account_part)i) > growth_of(facts, most))
 			most = (enum account_part)i;
+	/* blocks come and go: only what rises again and again grows */
+	if (most == ACCOUNT_USED &&
+	    facts->seen->rising < facts->seen->steps - facts->seen->steps / 4)
+		return false;
 	const double growth = growth_of(facts, most);
 	if (growth < least || growth < GROWTH_SHARE * facts->all || growth < SHARE_MOST * all)
 		return false;
@@ -311,19 +318,20 @@ static bool find_growth(const struct facts *facts, struct verdict *verdict)
 	return true;
 }
 
-void verdict_find(const struct account *before, const struct account *now, uint64_t limit,
-		  struct verdict *out_verdict)
+void verdict_find(const struct verdict_facts *seen, struct verdict *out_verdict)
 {
 	const struct facts facts = {
-		.before = before,
-		.now = now,
-		.limit = limit,
-		.all = sum_bytes(now),
-		.seconds = before ? (double)(now->at_ns - before->at_ns) / 1e9 : 0,
+		.seen = seen,
+		.before = seen->before,
+		.now = seen->now,
+		.limit = seen->limit,
+		.all = sum_bytes(seen->now),
+		.seconds =
+			seen->before ? (double)(seen->now->at_ns - seen->before->at_ns) / 1e9 : 0,
 	};
 
 	*out_verdict = (struct verdict){0};
-	if (!before || !find_growth(&facts, out_verdict))
+	if (!facts.before || !find_growth(&facts, out_verdict))
 		find_largest(&facts, out_verdict);
 }
 

@@ -43,12 +43,17 @@ struct verdict {
 	char remedy[512]; /* what to do, or how to find out more */
 };
 
-/*
- * before: taken some seconds earlier, or NULL. limit: bytes that it may have resident; 0 = none is
- * known.
- */
-void verdict_find(const struct account *before, const struct account *now, uint64_t limit,
-		  struct verdict *out_verdict);
+/* What was seen. */
+struct verdict_facts {
+	const struct account *before; /* taken some seconds earlier, or NULL */
+	const struct account *now;
+	/* Between the two there were further looks: how often blocks in use were more than before.
+	 */
+	unsigned steps, rising;
+	uint64_t limit; /* bytes that it may have resident; 0 = none is known */
+};
+
+void verdict_find(const struct verdict_facts *facts, struct verdict *out_verdict);
 /* As in JSON, documented in heapinject(1): "retention". */
 const char *verdict_name(enum verdict_kind kind);
 

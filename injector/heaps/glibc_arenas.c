@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "elf_segment.h"
 #include "glibc_version.h"
 #include "heap_bytes.h"
@@ -387,25 +388,41 @@ static remote_addr next_fast(const struct glibc_arenas *arenas, remote_addr chun
 	return arenas->minor >= 32 ? clear : link;
 }
 
-/* One list. It changes while it is read: it ends where it makes no sense. */
+/* One chunk of a list. *out_next: 0 where the list ends, or makes no sense. */
+static int take_fast(struct finder *finder, remote_addr chunk, uint64_t size, remote_addr *out_next)
+{
+	uint8_t byte[3 * GLIBC_WORD];
+	struct heap_bytes head = {.byte = byte, .room = sizeof(byte)};
+	int err = heap_bytes_read(&head, finder->source, chunk, sizeof(byte));
+
+	*out_next = 0;
+	if (err || !heap_bytes_has(&head, chunk, sizeof(byte)) ||
+	    (word_at(byte + GLIBC_WORD) & ~(uint64_t)GLIBC_FLAGS) != size)
+		return err;
+	err = add_fast(finder->arenas, chunk);
+	*out_next = next_fast(finder->arenas, chunk, word_at(byte + 2 * GLIBC_WORD));
+	return err;
+}
+
+/*
+ * One list. It changes while it is read, and may be a ring then: a chunk that was met comes again
+ * after as many as lie between two powers of two.
+ */
 static int add_fast_list(struct finder *finder, remote_addr chunk, uint64_t size)
 {
-	struct glibc_arenas *arenas = finder->arenas;
-	uint8_t byte[3 * GLIBC_WORD];
+	remote_addr met = 0;
+	uint64_t count = 0, power = 1;
 	int err = 0;
 
-	while (is_aligned(chunk) && glibc_arenas_region(arenas, chunk) &&
-	       steps_take(&finder->steps)) {
-		struct heap_bytes head = {.byte = byte, .room = sizeof(byte)};
-
-		err = heap_bytes_read(&head, finder->source, chunk, sizeof(byte));
-		if (err || !heap_bytes_has(&head, chunk, sizeof(byte)) ||
-		    (word_at(byte + GLIBC_WORD) & ~(uint64_t)GLIBC_FLAGS) != size)
-			break;
-		err = add_fast(arenas, chunk);
-		if (err)
-			break;
-		chunk = next_fast(arenas, chunk, word_at(byte + 2 * GLIBC_WORD));
+	while (!err && chunk != met && is_aligned(chunk) &&
+	       glibc_arenas_region(finder->arenas, chunk) && steps_take(&finder->steps)) {
+		if (clock_now_ns() >= finder->source->deadline_ns)
+			return -ETIMEDOUT;
+		if (++count == power) {
+			met = chunk;
+			power *= 2;
+		}
+		err = take_fast(finder, chunk, size, &chunk);
 	}
 	return err;
 }
@@ -415,12 +432,6 @@ static int compare_addresses(const void *a, const void *b)
 	const remote_addr left = *(const remote_addr *)a, right = *(const remote_addr *)b;
 
 	return left < right ? -1 : left > right;
-}
-
-bool glibc_arenas_is_fast(const struct glibc_arenas *arenas, remote_addr chunk)
-{
-	return arenas->fast_count &&
-	       bsearch(&chunk, arenas->fast, arenas->fast_count, sizeof(chunk), compare_addresses);
 }
 
 static int add_fast_lists(struct finder *finder)

@@ -61,8 +61,6 @@ must_check int glibc_arenas_find(const struct heap_source *source, const struct 
 				 struct glibc_arenas *out_arenas, char out_refusal[HEAP_TEXT_MAX]);
 /* The region that has this address, or NULL. */
 const struct glibc_region *glibc_arenas_region(const struct glibc_arenas *arenas, remote_addr at);
-/* Is it one of fast[]? */
-bool glibc_arenas_is_fast(const struct glibc_arenas *arenas, remote_addr chunk);
 void glibc_arenas_close(struct glibc_arenas *arenas);
 
 #endif

@@ -16,15 +16,18 @@
 
 #include "clock.h"
 #include "glibc_arenas.h"
-#include "glibc_bins_read.h"
 #include "glibc_caches.h"
 #include "heap_bytes.h"
 #include "hi_wire.h"
 
 #define WINDOW_BYTES (1u << 20)
-#define TRIES 3u /* of a window by itself, then as often with the one before it */
+/* after the chain broke: less memory is read in less time */
+#define SMALL_BYTES (16u << 10)
+#define BACK_PIECES 16u /* so far before the break */
+#define TRIES 4u        /* of a small window by itself, then as often with what is before it */
 #define CACHES_BYTES \
 	(256u << 10) /* from the start of each region, in which caches are looked for */
+#define CHAIN_CHUNKS 16u
 #define HEAD_AND_NEXT (2 * GLIBC_WORD)
 
 /* malloc_trim leaves so much of a free chunk, and of the top */
@@ -94,19 +97,12 @@ static int end_free_run(struct walker *walker, remote_addr hi)
 	return lo ? trim(walker, lo + CHUNK_STRUCT_BYTES, hi) : 0;
 }
 
-static bool is_joined(const struct walker *walker, const struct heap_piece *piece)
-{
-	return piece->kind == HEAP_FREE ||
-	       (piece->kind == HEAP_CACHED &&
-		glibc_arenas_is_fast(&walker->arenas, piece->address - GLIBC_CHUNK_TO_BLOCK));
-}
-
 static int pass_on(struct walker *walker, const struct heap_piece *piece)
 {
 	const remote_addr lo = piece->address - (piece->head_bytes ? GLIBC_CHUNK_TO_BLOCK : 0);
 	int err = 0;
 
-	if (!is_joined(walker, piece))
+	if (piece->kind != HEAP_FREE)
 		err = end_free_run(walker, lo);
 	else if (!walker->free_lo)
 		walker->free_lo = lo;
@@ -148,7 +144,7 @@ static enum heap_kind kind_of(struct walker *walker, remote_addr chunk, uint64_t
 	const remote_addr block = chunk + GLIBC_CHUNK_TO_BLOCK;
 
 	if (walker->arenas.fast_count && is_fast(walker, chunk))
-		return HEAP_CACHED;
+		return HEAP_FREE;
 	if (glibc_caches_has(&walker->caches, heap_bytes_word(&walker->bytes, block + GLIBC_WORD)))
 		return HEAP_CACHED;
 	if (size == GLIBC_CACHE_CHUNK_BYTES &&
@@ -242,7 +238,7 @@ static int take_window(struct walker *walker, const struct glibc_region *region,
 		if (!region->top && size <= GLIBC_FENCE_BYTES && end - *at <= 4 * GLIBC_WORD) {
 			err = put_range(walker, region, *at, end, HEAP_METADATA);
 			*at = end;
-		} else if (*at != begin && size < WINDOW_BYTES / 2 &&
+		} else if (*at != begin && size < SMALL_BYTES / 2 &&
 			   !heap_bytes_has(&walker->bytes, *at, size + HEAD_AND_NEXT)) {
 			break; /* it will be whole in the next window */
 		} else {
@@ -263,43 +259,85 @@ struct progress {
 	unsigned tries;
 };
 
-/* Where the chain goes on after it broke. */
+/* Do as many chunks follow each other from `at` on, in the window, as no other data would? */
+static bool is_chain(const struct walker *walker, const struct glibc_region *region, remote_addr at)
+{
+	for (unsigned i = 0; i < CHAIN_CHUNKS; i++) {
+		if (!heap_bytes_has(&walker->bytes, at, GLIBC_CHUNK_BYTES_MIN))
+			return false;
+		const uint64_t head = heap_bytes_word(&walker->bytes, at + GLIBC_WORD);
+
+		if (!is_possible(region, at, head))
+			return false;
+		at += head & ~(uint64_t)GLIBC_FLAGS;
+	}
+	return true;
+}
+
+/* Where the chain goes on after it broke in the window. */
 static int skip(struct walker *walker, struct progress *progress)
 {
 	const struct glibc_region *region = progress->region;
 	const remote_addr end = region->top ? region->top : region->hi;
-	remote_addr next = end;
+	const uint64_t left = end - progress->at;
+	remote_addr next = progress->at + GLIBC_ALIGNMENT;
 	int err = flush(walker, progress->before.piece_count);
 
-	progress->before.piece_count = 0;
 	walker->pending_count = 0;
 	if (!err)
-		err = glibc_bins_next(walker->source, walker->arenas.arena[region->arena],
-				      progress->at, &next);
+		err = heap_bytes_read(&walker->bytes, walker->source, progress->at,
+				      left < WINDOW_BYTES ? left : WINDOW_BYTES);
 	if (err)
 		return err;
-	next = next > end ? end : next;
+	while (next - progress->at < walker->bytes.size && !is_chain(walker, region, next))
+		next += GLIBC_ALIGNMENT;
+	next = next - progress->at < walker->bytes.size ? next : progress->at + walker->bytes.size;
 	err = put_range(walker, region, progress->at, next, HEAP_UNSURE);
-	progress->at = next;
-	progress->tries = 0;
+	*progress = (struct progress){.region = region, .at = next};
 	return err ? err : flush(walker, walker->pending_count);
 }
 
-/* After a window that broke. */
+/*
+ * What was understood before the break, but for its last pieces, counts as a window of its own.
+ * begin: of the window that broke.
+ */
+static int keep_begin(struct walker *walker, struct progress *progress, remote_addr begin)
+{
+	const size_t own = walker->pending_count - progress->before.piece_count - BACK_PIECES;
+	const int err = flush(walker, progress->before.piece_count);
+
+	progress->before = (struct window){begin, own};
+	progress->at = walker->pending[own].address - GLIBC_CHUNK_TO_BLOCK;
+	progress->tries = 1;
+	walker->pending_count = own;
+	return err;
+}
+
+/* After the window from progress->at on broke. */
 static int try_again(struct walker *walker, struct progress *progress)
 {
+	const size_t before = progress->before.piece_count;
+
 	walker->found->reread++;
+	if (progress->tries < TRIES && walker->pending_count > before + BACK_PIECES)
+		return keep_begin(walker, progress, progress->at);
 	progress->tries++;
-	if (progress->tries == 2 * TRIES ||
-	    (progress->tries == TRIES && !progress->before.piece_count))
+	if (progress->tries == 2 * TRIES || (progress->tries == TRIES && !before))
 		return skip(walker, progress);
-	walker->pending_count = progress->before.piece_count;
-	if (progress->tries < TRIES)
+	walker->pending_count = before;
+	if (progress->tries != TRIES)
 		return 0;
-	/* the error may be in the window before */
-	progress->at = progress->before.piece_count ? progress->before.lo : progress->at;
+	/* the error may be before it */
+	progress->at = progress->before.lo;
 	walker->pending_count = progress->before.piece_count = 0;
 	return 0;
+}
+
+static uint64_t window_bytes(const struct progress *progress)
+{
+	if (progress->tries >= TRIES)
+		return 2 * WINDOW_BYTES;
+	return progress->tries ? SMALL_BYTES : WINDOW_BYTES;
 }
 
 static int walk_chunks(struct walker *walker, const struct glibc_region *region)
@@ -310,7 +348,7 @@ static int walk_chunks(struct walker *walker, const struct glibc_region *region)
 
 	while (!err && progress.at < end) {
 		const remote_addr begin = progress.at;
-		const uint64_t size = progress.tries >= TRIES ? 2 * WINDOW_BYTES : WINDOW_BYTES;
+		const uint64_t size = window_bytes(&progress);
 		const uint64_t left = region->hi - begin;
 		enum step step;
 

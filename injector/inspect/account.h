@@ -3,7 +3,8 @@
  * Room inspect/: what a process has in its memory, seen from outside, without stopping it.
  *
  *   account.h          what the resident memory consists of: start here
- *   account_rest.h     mappings that are no allocator's: stacks, files, shared memory
+ *   account_part.h     the parts; account_rest.h: which of them a mapping is that no allocator
+ *                      has
  *
  * Uses heaps/, elf/, target/. Only reads.
  */
@@ -19,23 +20,9 @@
 #ifndef HI_ACCOUNT_H
 #define HI_ACCOUNT_H
 
+#include "account_part.h"
 #include "heaps.h"
 #include "smaps.h"
-
-enum account_part {
-	ACCOUNT_USED,      /* blocks that the program has, without their heads */
-	ACCOUNT_HEADS,     /* of all blocks */
-	ACCOUNT_CACHED,    /* freed blocks in caches of threads and of sizes */
-	ACCOUNT_FREE,      /* what the allocator has free */
-	ACCOUNT_METADATA,  /* what the allocator needs for itself */
-	ACCOUNT_UNSURE,    /* of an allocator, not understood */
-	ACCOUNT_STACKS,    /* of threads */
-	ACCOUNT_ANONYMOUS, /* other anonymous mappings */
-	ACCOUNT_DATA,      /* written data of the program and its libraries */
-	ACCOUNT_FILES,     /* files, unchanged */
-	ACCOUNT_SHARED,    /* shared memory: tmpfs, memfd, System V */
-	ACCOUNT_PARTS
-};
 
 struct account_sum {
 	uint64_t bytes; /* of addresses */

@@ -153,6 +153,15 @@ static bool is_named_stack(const char *path)
 	return !strncmp(path, "[stack", 6) || strstr(path, "pthread stack");
 }
 
+/* What the kernel maps for data of a file that the file does not have, all zeros at first. */
+static bool is_data_after_file(const struct maps *maps, size_t at)
+{
+	const struct mapping *mapping = &maps->mapping[at], *before = mapping - 1;
+
+	return at && !*mapping->path && before->hi == mapping->lo && before->inode &&
+	       before->writable && !before->shared;
+}
+
 enum account_part account_rest_anonymous_part(const struct account_rest *rest,
 					      const struct maps *maps, size_t at)
 {
@@ -160,7 +169,7 @@ enum account_part account_rest_anonymous_part(const struct account_rest *rest,
 
 	if (rest->is_stack[at] || is_named_stack(mapping->path))
 		return ACCOUNT_STACKS;
-	return mapping->inode ? ACCOUNT_DATA : ACCOUNT_ANONYMOUS;
+	return mapping->inode || is_data_after_file(maps, at) ? ACCOUNT_DATA : ACCOUNT_ANONYMOUS;
 }
 
 int account_rest_open(const struct memory *memory, const struct maps *maps,

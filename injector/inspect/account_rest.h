@@ -5,7 +5,8 @@
 #ifndef HI_ACCOUNT_REST_H
 #define HI_ACCOUNT_REST_H
 
-#include "account.h"
+#include "account_part.h"
+#include "procfs.h"
 
 /* What is known of mappings beside what smaps says. Zero-initialized = nothing. */
 struct account_rest {

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shapes.c - a process whose memory has a known shape. `shapes NAME` makes it, says "ready", and
+ * then obeys lines: "info" prints what mallinfo2 says, "trim" calls malloc_trim and prints how much
+ * less is resident. A shape that grows goes on growing in a thread. It ends when its input does.
+ */
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#define MB (1024u * 1024u)
+#define PAGE 4096u
+
+static unsigned random_state = 12345;
+static unsigned next_random(void)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return random_state >> 8;
+}
+
+static void *touched(size_t size)
+{
+	char *block = malloc(size);
+
+	if (!block)
+		abort();
+	memset(block, 7, size);
+	return block;
+}
+
+static void start(void *(*function)(void *), void *argument)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, function, argument))
+		abort();
+}
+
+static void *map(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		abort();
+	return at;
+}
+
+/* Blocks in a list that a global refers to. */
+static void **kept;
+static void keep(void *block)
+{
+	*(void **)block = kept;
+	kept = block;
+}
+
+/* ---- in use ---------------------------------------------------------------------------------- */
+
+static void small(void)
+{
+	for (unsigned i = 0; i < 300000; i++)
+		keep(touched(16 + next_random() % 200));
+}
+
+static void large(void)
+{
+	for (unsigned i = 0; i < 40; i++)
+		keep(touched(MB + next_random() % MB));
+}
+
+static void aligned(void)
+{
+	static const size_t alignment[] = {32, 64, 256, 1024, 4096, 65536, 2 * MB};
+
+	for (unsigned i = 0; i < 600; i++) {
+		const size_t size = i % 7 ? 1 + next_random() % 50000 : 200000 + next_random() % MB;
+		void *block = aligned_alloc(alignment[i % 7], size);
+
+		memset(block, 1, size);
+		keep(block);
+	}
+}
+
+static void resized(void)
+{
+	char *block[200] = {0};
+
+	for (unsigned i = 0; i < 20000; i++) {
+		const size_t size = 16 + next_random() % (i % 50 ? 3000 : 400000);
+
+		block[i % 200] = realloc(block[i % 200], size);
+		memset(block[i % 200], 1, size);
+	}
+	for (unsigned i = 0; i < 200; i++)
+		keep(block[i]);
+}
+
+/* Sizes and lifetimes of all kinds. */
+static void *churn_some(void *argument)
+{
+	static __thread void *block[20000];
+	unsigned state = (unsigned)(size_t)argument;
+
+	for (unsigned i = 0; i < 400000; i++) {
+		state = state * 1664525u + 1013904223u;
+		const unsigned at = (state >> 8) % 20000;
+		const size_t size = 1 + (state >> 4) % (i % 100 ? 400 : 30000);
+
+		free(block[at]);
+		block[at] = malloc(size);
+		memset(block[at], 1, size);
+	}
+	for (unsigned i = 0; i < 20000; i++)
+		if (i % 3) {
+			free(block[i]);
+			block[i] = NULL;
+		}
+	return NULL;
+}
+
+static void churn(void)
+{
+	churn_some((void *)1);
+}
+
+static void *churn_and_wait(void *argument)
+{
+	churn_some(argument);
+	__atomic_add_fetch((int *)&random_state, 1, __ATOMIC_RELAXED);
+	for (;;)
+		pause();
+}
+
+static void churn_threads(void)
+{
+	for (size_t i = 0; i < 6; i++)
+		start(churn_and_wait, (void *)(i + 2));
+	sleep(3);
+}
+
+static void *churn_forever(void *argument)
+{
+	for (;;)
+		churn_some(argument);
+}
+
+static void storm(void)
+{
+	for (size_t i = 0; i < 3; i++)
+		start(churn_forever, (void *)(i + 2));
+	sleep(1);
+}
+
+/* A cache that is full, and replaces what it has. */
+static void *cache[60000];
+static void *replace(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		for (unsigned i = 0; i < 500; i++) {
+			const unsigned at = next_random() % 60000;
+
+			free(cache[at]);
+			cache[at] = touched(1000 + next_random() % 1000);
+		}
+		usleep(10000);
+	}
+}
+
+static void bounded(void)
+{
+	for (unsigned i = 0; i < 60000; i++)
+		cache[i] = touched(1000 + next_random() % 1000);
+	start(replace, NULL);
+}
+
+static void nothing(void)
+{
+}
+
+/* ---- growing --------------------------------------------------------------------------------- */
+
+static void *grow_small(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		for (unsigned i = 0; i < 300; i++)
+			keep(touched(100));
+		usleep(10000);
+	}
+}
+
+static void leak(void)
+{
+	small();
+	start(grow_small, NULL);
+}
+
+static void *grow_large(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		keep(touched(MB));
+		usleep(300000);
+	}
+}
+
+static void leak_large(void)
+{
+	small();
+	start(grow_large, NULL);
+}
+
+static void *leak_in_thread(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		for (unsigned i = 0; i < 100; i++)
+			*(volatile char *)touched(200) = 1;
+		usleep(10000);
+	}
+}
+
+static void leak_threads(void)
+{
+	for (unsigned i = 0; i < 4; i++)
+		start(leak_in_thread, NULL);
+	sleep(1);
+}
+
+static void *grow_maps(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		memset(map(MB), 1, MB);
+		usleep(300000);
+	}
+}
+
+static void maps_grow(void)
+{
+	small();
+	start(grow_maps, NULL);
+}
+
+/* ---- freed, and kept ------------------------------------------------------------------------- */
+
+#define MANY 600000
+static void *many[MANY];
+static void free_but(unsigned size, unsigned every)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		many[i] = touched(size);
+	for (unsigned i = 0; i < MANY; i++)
+		if (i % every != every - 1)
+			free(many[i]);
+}
+
+static void retention(void)
+{
+	free_but(150, MANY);
+}
+
+static void retention_sparse(void)
+{
+	free_but(150, 5000);
+}
+
+static void retention_threshold(void)
+{
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	free_but(150, MANY + 1);
+}
+
+static void retention_fast(void)
+{
+	free_but(40, MANY);
+}
+
+static void fragmentation(void)
+{
+	free_but(150, 20);
+}
+
+static void fragmentation_quarter(void)
+{
+	free_but(200, 4);
+}
+
+static void fragmentation_large(void)
+{
+	for (unsigned i = 0; i < 40000; i++)
+		many[i] = touched(i % 2 ? 3000 : 100);
+	for (unsigned i = 1; i < 40000; i += 2)
+		free(many[i]);
+}
+
+static void *fill_and_free(void *unused)
+{
+	void *block[2000];
+
+	(void)unused;
+	for (unsigned i = 0; i < 2000; i++)
+		block[i] = touched(2000);
+	for (unsigned i = 0; i < 1999; i++)
+		free(block[i]);
+	for (;;)
+		pause();
+}
+
+static void arenas(void)
+{
+	for (unsigned i = 0; i < 32; i++)
+		start(fill_and_free, NULL);
+	sleep(2);
+}
+
+static void *fill_cache(void *unused)
+{
+	void *block[7];
+
+	(void)unused;
+	for (size_t size = 24; size <= 1032; size += 16) {
+		for (unsigned i = 0; i < 7; i++)
+			block[i] = touched(size);
+		for (unsigned i = 0; i < 7; i++)
+			free(block[i]);
+	}
+	for (;;)
+		pause();
+}
+
+static void caches(void)
+{
+	for (unsigned i = 0; i < 200; i++)
+		start(fill_cache, NULL);
+	sleep(2);
+}
+
+/* ---- not of the allocator -------------------------------------------------------------------- */
+
+static void huge_pages(void)
+{
+	char *at = map(258 * MB);
+
+	at = (char *)(((size_t)at + 2 * MB - 1) / (2 * MB) * (2 * MB));
+	if (madvise(at, 256 * MB, MADV_HUGEPAGE))
+		puts("no huge pages");
+	for (unsigned i = 0; i < 128; i++)
+		at[(size_t)i * 2 * MB] = 1;
+}
+
+static void *use_stack(void *unused)
+{
+	volatile char room[3 * MB];
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(room); i += PAGE)
+		room[i] = 1;
+	for (;;)
+		pause();
+}
+
+static void stacks(void)
+{
+	for (unsigned i = 0; i < 40; i++)
+		start(use_stack, NULL);
+	sleep(2);
+}
+
+static void read_file(int flags)
+{
+	const int fd = open("big", O_RDONLY | O_CLOEXEC);
+	const size_t size = 64 * MB;
+	volatile const char *at = mmap(NULL, size, PROT_READ, flags, fd, 0);
+	unsigned sum = 0;
+
+	if (at == MAP_FAILED)
+		abort();
+	for (size_t i = 0; i < size; i += PAGE)
+		sum += (unsigned char)at[i];
+	random_state += sum;
+}
+
+static void files(void)
+{
+	read_file(MAP_PRIVATE);
+}
+
+static void files_shared(void)
+{
+	read_file(MAP_SHARED);
+}
+
+static void share(int fd)
+{
+	if (fd < 0 || ftruncate(fd, 80 * MB))
+		abort();
+	void *at = mmap(NULL, 80 * MB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		abort();
+	memset(at, 1, 80 * MB);
+}
+
+static void tmpfs(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/shm/shapes.%d", (int)getpid());
+	share(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	unlink(path);
+}
+
+static void memory_file(void)
+{
+	share(memfd_create("shapes", MFD_CLOEXEC));
+}
+
+static void system_v(void)
+{
+	const int id = shmget(IPC_PRIVATE, 80 * MB, 0600);
+	void *at = shmat(id, NULL, 0);
+
+	shmctl(id, IPC_RMID, NULL);
+	if (at == (void *)-1)
+		abort();
+	memset(at, 1, 80 * MB);
+}
+
+static void pool(void)
+{
+	for (unsigned i = 0; i < 50; i++)
+		memset(map(2 * MB), 1, 2 * MB);
+}
+
+/* Equal parts of everything. */
+static void mixed(void)
+{
+	for (unsigned i = 0; i < 20000; i++)
+		keep(touched(1000));
+	memset(map(20 * MB), 1, 20 * MB);
+	void *shared =
+		mmap(NULL, 20 * MB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memset(shared, 1, 20 * MB);
+	for (unsigned i = 0; i < 7; i++)
+		start(use_stack, NULL);
+	sleep(1);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static const struct shape {
+	const char *name;
+	void (*make)(void);
+} shapes[] = {
+	{"aligned", aligned},
+	{"arenas", arenas},
+	{"bounded", bounded},
+	{"caches", caches},
+	{"churn", churn},
+	{"churn_threads", churn_threads},
+	{"files", files},
+	{"files_shared", files_shared},
+	{"fragmentation", fragmentation},
+	{"fragmentation_large", fragmentation_large},
+	{"fragmentation_quarter", fragmentation_quarter},
+	{"huge_pages", huge_pages},
+	{"large", large},
+	{"leak", leak},
+	{"leak_large", leak_large},
+	{"leak_threads", leak_threads},
+	{"maps_grow", maps_grow},
+	{"memory_file", memory_file},
+	{"mixed", mixed},
+	{"nothing", nothing},
+	{"pool", pool},
+	{"resized", resized},
+	{"retention", retention},
+	{"retention_fast", retention_fast},
+	{"retention_sparse", retention_sparse},
+	{"retention_threshold", retention_threshold},
+	{"small", small},
+	{"stacks", stacks},
+	{"storm", storm},
+	{"system_v", system_v},
+	{"tmpfs", tmpfs},
+};
+
+/* Of files nothing: to print brings in more of the C library. */
+static long resident_bytes(void)
+{
+	char text[128] = "";
+	long pages = 0, shared = 0;
+	const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		abort();
+	close(fd);
+	sscanf(text, "%*d %ld %ld", &pages, &shared);
+	return (pages - shared) * (long)PAGE;
+}
+
+static void obey(const char *line)
+{
+	if (!strncmp(line, "info", 4)) {
+		const struct mallinfo2 info = mallinfo2();
+
+		printf("%zu %zu %zu %zu\n", info.uordblks, info.hblkhd, info.fordblks, info.hblks);
+	} else {
+		const long before = resident_bytes();
+
+		malloc_trim(0);
+		printf("%ld\n", before - resident_bytes());
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static char line[64];
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		if (argc > 1 && !strcmp(shapes[i].name, argv[1]))
+			shapes[i].make();
+	puts("ready");
+	for (ssize_t size; (size = read(STDIN_FILENO, line, sizeof(line) - 1)) > 0;)
+		obey(line);
+	return 0;
+}
