@@ -18,7 +18,7 @@
 #include "hi_units.h"
 #include "memory_limit.h"
 #include "plain_text.h"
-#include "preflight.h"
+#include "refused.h"
 
 #define SECOND_NS 1000000000ull
 #define WATCH_NS (5 * SECOND_NS)
@@ -51,24 +51,6 @@ static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_
 			return cli_usage_error("explain", "no duration", given.value);
 	}
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
-}
-
-/* Says why a process cannot be looked at: whatever forbids to attach forbids to read. */
-static int refuse(pid_t pid, int err)
-{
-	static struct preflight preflight;
-	char line[512];
-
-	if ((err == -EACCES || err == -EPERM || err == -ESRCH) &&
-	    !preflight_run(pid, NULL, NULL, &preflight, NULL) &&
-	    preflight.verdict != PREFLIGHT_OK) {
-		preflight_explain(&preflight, line, sizeof(line));
-		fprintf(stderr, "heapinject: %s\n", line);
-		return HI_EXIT_REFUSED;
-	}
-	fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
-		err == -ESRCH ? "it has ended" : strerror(-err));
-	return err == -ESRCH || err == -EACCES ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 }
 
 static void wait_ns(uint64_t ns)
@@ -168,10 +150,10 @@ static int run_explain(int argc, char **argv)
 		return exit_code;
 	int err = memory_open_to_read(&memory, pid, pid);
 	if (err)
-		return refuse(pid, err);
+		return refused_print(pid, err);
 	err = look(&memory, &options, &watch);
 	if (err)
-		exit_code = refuse(pid, err);
+		exit_code = refused_print(pid, err);
 	else
 		print(pid, &options, &watch);
 	account_close(&watch.before);

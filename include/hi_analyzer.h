@@ -108,6 +108,13 @@ int hi_analyzer_collect(const struct hi_analyzer_outputs *outputs);
 size_t hi_analyzer_check_suppressions(const char *text);
 
 /*
+ * The readable name of a C++ class from its mangled one, as typeid(T).name() has it; the mangled
+ * one itself where it is none. A new string, or NULL: out of memory. The name may be hostile: call
+ * it without rights.
+ */
+char *hi_analyzer_type_name(const char *mangled);
+
+/*
  * Reads a heap profile of heapinject from profile_fd, names and all, and writes what it says to
  * out_fd, as hi_rows.h describes it: the same figures as those of `heapinject report --leaks`.
  * Opens no file, and needs no right. Returns an exit code; on failure it has written nothing, or a

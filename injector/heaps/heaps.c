@@ -72,6 +72,20 @@ static const struct elf_image *other_glibc(const struct elf_images *images,
 	return NULL;
 }
 
+/*
+ * In a stripped program that has the C library linked in, no symbol says that it has an allocator.
+ * Its heap is found by what it looks like.
+ */
+static int walk_unnamed(struct heap_source *source, const struct heap_visitor *visitor,
+			struct heaps *heaps)
+{
+	for (size_t i = 0; i < source->images->count; i++)
+		if (source->images->image[i].is_main)
+			return walk_one(source, &source->images->image[i], ALLOCATOR_GLIBC, visitor,
+					heaps);
+	return 0;
+}
+
 int heaps_walk(struct heap_source *source, const struct heap_visitor *visitor,
 	       struct heaps *out_heaps)
 {
@@ -79,11 +93,10 @@ int heaps_walk(struct heap_source *source, const struct heap_visitor *visitor,
 	int err = allocators_find(source->images, source->memory, NULL, &allocators);
 
 	*out_heaps = (struct heaps){0};
-	if (err == -ENOENT)
-		allocators.count = 0;
-	else if (err)
+	if (err && err != -ENOENT)
 		return err;
-	err = 0;
+	if (err == -ENOENT)
+		return walk_unnamed(source, visitor, out_heaps);
 	for (size_t i = 0; i < allocators.count && !err; i++)
 		err = walk_one(source, allocators.allocator[i].image,
 			       allocators.allocator[i].family, visitor, out_heaps);

@@ -9,6 +9,7 @@
 #include "account_rest.h"
 #include "clock.h"
 #include "hi_wire.h"
+#include "inspected.h"
 #include "plain_text.h"
 #include "resident.h"
 
@@ -131,29 +132,16 @@ static int take_trimmable(void *context, remote_addr lo, remote_addr hi)
 static int take_heaps(struct taker *taker, const struct account_source *source)
 {
 	const struct heap_visitor visitor = {take_piece, take_trimmable, taker};
-	struct pages pages;
-	struct elf_images images = {0};
-	int err = elf_images_read(source->memory->pid, &taker->smaps.maps, source->memory, &images);
+	struct inspected inspected;
+	int err = inspected_open(&inspected, source->memory, source->deadline_ns);
 
-	if (err == -ENOEXEC)
-		return 0; /* not of this CPU: no reader knows it */
-	pages_open(&pages, source->memory->pid, source->memory->tid);
-	struct heap_source heap = {
-		.memory = source->memory,
-		.maps = &taker->smaps.maps,
-		.images = &images,
-		.pages = &pages,
-		.deadline_ns = source->deadline_ns,
-	};
 	if (!err)
-		err = heaps_walk(&heap, &visitor, &taker->account->heaps);
-	if (err == -ETIMEDOUT) {
+		err = heaps_walk(&inspected.source, &visitor, &taker->account->heaps);
+	if (err == -ETIMEDOUT)
 		taker->account->is_partial = true;
-		err = 0;
-	}
-	pages_close(&pages);
-	elf_images_close(&images);
-	return err;
+	inspected_close(&inspected);
+	/* not of this CPU: no reader knows it */
+	return err == -ETIMEDOUT || err == -ENOEXEC ? 0 : err;
 }
 
 /* ---- huge pages ------------------------------------------------------------------------------ */

@@ -6,7 +6,11 @@
  *   account_part.h     the parts; account_rest.h: which of them a mapping is that no allocator
  *                      has
  *
- * Uses heaps/, elf/, target/. Only reads.
+ *   inspected.h        the process, opened for reading
+ *   used_blocks.h      all blocks in use; census.h: counted by content.h: what they hold;
+ *                      type_info.h: C++ classes
+ *
+ * Uses heaps/, reach/, elf/, target/. Only reads.
  */
 
 /*

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* inspected.c - see inspected.h. */
+#include "inspected.h"
+
+#include <errno.h>
+
+int inspected_open(struct inspected *inspected, const struct memory *memory, uint64_t deadline_ns)
+{
+	*inspected = (struct inspected){.memory = memory, .pages = {.fd = -1}};
+	int err = maps_read(memory->pid, memory->tid, &inspected->maps);
+	if (!err && !inspected->maps.count)
+		err = -ESRCH;
+	if (!err)
+		err = elf_images_read(memory->pid, &inspected->maps, memory, &inspected->images);
+	if (err)
+		return err;
+	pages_open(&inspected->pages, memory->pid, memory->tid);
+	inspected->source = (struct heap_source){
+		.memory = memory,
+		.maps = &inspected->maps,
+		.images = &inspected->images,
+		.pages = &inspected->pages,
+		.deadline_ns = deadline_ns,
+	};
+	return 0;
+}
+
+void inspected_close(struct inspected *inspected)
+{
+	if (inspected->memory)
+		pages_close(&inspected->pages);
+	elf_images_close(&inspected->images);
+	maps_close(&inspected->maps);
+	*inspected = (struct inspected){0};
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* used_blocks.c - see used_blocks.h. */
+#include "used_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Makes room for one more element. */
+static int grow(void **array, size_t count, size_t *room, size_t size)
+{
+	if (count < *room)
+		return 0;
+	const size_t more = *room ? *room + *room / 2 : 4096;
+	void *grown = realloc(*array, more * size);
+
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = more;
+	return 0;
+}
+
+static int add_range(struct used_blocks *blocks, remote_addr lo, remote_addr hi)
+{
+	struct used_range *last =
+		blocks->range_count ? &blocks->range[blocks->range_count - 1] : NULL;
+
+	/* a block's chunk begins a little before its head, in the block before it */
+	if (last && lo >= last->hi && lo - last->hi <= MARK_WORD_BYTES) {
+		last->hi = hi;
+		return 0;
+	}
+	const int err = grow((void **)&blocks->range, blocks->range_count, &blocks->range_room,
+			     sizeof(*blocks->range));
+	if (err)
+		return err;
+	blocks->range[blocks->range_count++] = (struct used_range){lo, hi};
+	return 0;
+}
+
+static int take(void *context, const struct heap_piece *piece)
+{
+	struct used_blocks *blocks = context;
+	int err = add_range(blocks, piece->address - piece->head_bytes,
+			    piece->address + piece->bytes);
+
+	blocks->unsure_bytes += piece->kind == HEAP_UNSURE ? piece->bytes : 0;
+	if (err || piece->kind != HEAP_USED)
+		return err;
+	if (blocks->count >= USED_BLOCKS_MAX) {
+		blocks->is_partial = true;
+		return 0;
+	}
+	err = grow((void **)&blocks->block, blocks->count, &blocks->room, sizeof(*blocks->block));
+	if (err)
+		return err;
+	blocks->block[blocks->count++] = (struct mark_block){piece->address, piece->bytes};
+	blocks->bytes += piece->bytes;
+	return 0;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct mark_block *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct used_range *left = a, *right = b;
+
+	return left->lo < right->lo ? -1 : left->lo > right->lo;
+}
+
+/* Sorts, which most often there is no need to do. */
+static void sort(struct used_blocks *blocks)
+{
+	bool is_sorted = true;
+	size_t kept = 0;
+
+	for (size_t i = 1; i < blocks->count && is_sorted; i++)
+		is_sorted = blocks->block[i - 1].address < blocks->block[i].address;
+	if (!is_sorted)
+		qsort(blocks->block, blocks->count, sizeof(*blocks->block), compare_blocks);
+	/* each once, whatever the reader met twice */
+	for (size_t i = 0; i < blocks->count; i++)
+		if (!kept || blocks->block[kept - 1].address != blocks->block[i].address)
+			blocks->block[kept++] = blocks->block[i];
+	blocks->count = kept;
+	if (blocks->range_count)
+		qsort(blocks->range, blocks->range_count, sizeof(*blocks->range), compare_ranges);
+}
+
+int used_blocks_find(struct heap_source *source, struct used_blocks *out_blocks)
+{
+	const struct heap_visitor visitor = {.piece = take, .context = out_blocks};
+
+	*out_blocks = (struct used_blocks){0};
+	int err = heaps_walk(source, &visitor, &out_blocks->heaps);
+	if (err == -ETIMEDOUT) {
+		out_blocks->is_partial = true;
+		err = 0;
+	}
+	sort(out_blocks);
+	return err;
+}
+
+void used_blocks_close(struct used_blocks *blocks)
+{
+	free(blocks->block);
+	free(blocks->range);
+	*blocks = (struct used_blocks){0};
+}
+
+const struct mark_block *used_blocks_at(const struct used_blocks *blocks, remote_addr address)
+{
+	size_t low = 0, high = blocks->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (blocks->block[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	const struct mark_block *block = &blocks->block[low - 1];
+	return address - block->address < block->bytes ? block : NULL;
+}
