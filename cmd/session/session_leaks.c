@@ -142,6 +142,7 @@ static int mark(struct session *session, struct reach_block *block, size_t count
 {
 	struct attachment *attachment = &session->attachment;
 	struct reach reach = {0};
+	const uint64_t begin_ns = clock_now_ns();
 	int err = attachment_follow(attachment);
 
 	if (!err)
@@ -153,13 +154,16 @@ static int mark(struct session *session, struct reach_block *block, size_t count
 				      .maps = &attachment->maps,
 				      .images = &attachment->images};
 	target.thread = exit_watch_threads(&target.thread_count);
-	err = reach_mark(&target, block, count, clock_now_ns() + MARK_NS, &reach);
+	err = reach_mark(&target, block, count, begin_ns + MARK_NS, &reach);
+	const uint64_t end_ns = clock_now_ns();
 	if (!err)
 		err = send_leaked(session, &reach);
 	if (!err && session->options->verbose)
 		fprintf(stderr,
-			"heapinject: searched %llu bytes for pointers to %zu blocks at its exit\n",
-			(unsigned long long)reach.read_bytes, count);
+			"heapinject: searched %llu bytes for pointers to %zu blocks at its exit, "
+			"in %.2f s\n",
+			(unsigned long long)reach.read_bytes, count,
+			(double)(end_ns - begin_ns) / 1e9);
 	reach_close(&reach);
 	return err;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 #include "hi_wire.h"
@@ -11,6 +12,10 @@
 #define BUFFER_BYTES (256u << 10)
 /* ranges from here on are asked about their pages first */
 #define LARGE_BYTES (1u << 20)
+/* What is kept: 128 MB at most. malloc() does not touch it, so that as much is used as is read. */
+#define PIECE_BYTES (16u << 10)
+#define PIECES 8192u
+#define PIECE_WORDS (PIECE_BYTES / MARK_WORD_BYTES)
 
 struct walk {
 	struct words *words;
@@ -18,10 +23,16 @@ struct walk {
 	void *visitor;
 };
 
+static int read_memory(struct words *words, uint64_t lo, void *into, uint64_t size)
+{
+	words->reads++;
+	return memory_read(words->memory, lo, into, size);
+}
+
 static int read_some(const struct walk *walk, uint64_t lo, uint64_t size)
 {
 	struct words *words = walk->words;
-	const int err = memory_read(words->memory, lo, words->buffer, size);
+	const int err = read_memory(words, lo, words->buffer, size);
 
 	if (!err)
 		walk->visit(walk->visitor, lo, words->buffer, size / MARK_WORD_BYTES);
@@ -64,6 +75,68 @@ static int walk_range(const struct walk *walk, uint64_t lo, uint64_t hi)
 	return err;
 }
 
+/* ---- small ranges ---------------------------------------------------------------------------- */
+
+/* What is not mapped becomes 0, which is no pointer. */
+static int read_piece(struct words *words, uint64_t lo, uint64_t *piece)
+{
+	int err = read_memory(words, lo, piece, PIECE_BYTES);
+
+	if (err != -EFAULT)
+		return err;
+	for (uint64_t at = 0; at < PIECE_BYTES; at += HI_PAGE_BYTES) {
+		char *page = (char *)piece + at;
+
+		err = read_memory(words, lo + at, page, HI_PAGE_BYTES);
+		if (err && err != -EFAULT)
+			return err;
+		if (err)
+			memset(page, 0, HI_PAGE_BYTES);
+	}
+	return 0;
+}
+
+/* The words of a piece, which begins at a multiple of its size. */
+static int find_piece(struct words *words, uint64_t lo, const uint64_t **out_piece)
+{
+	const size_t place = lo / PIECE_BYTES % PIECES;
+	uint64_t *piece = words->kept + place * PIECE_WORDS;
+
+	if (words->kept_at[place] != lo + 1) {
+		if (clock_now_ns() >= words->deadline_ns)
+			return -ETIMEDOUT;
+		words->kept_at[place] = 0;
+		const int err = read_piece(words, lo, piece);
+		if (err)
+			return err;
+		words->kept_at[place] = lo + 1;
+	}
+	*out_piece = piece;
+	return 0;
+}
+
+static int walk_small(const struct walk *walk, uint64_t lo, uint64_t hi)
+{
+	hi -= hi % MARK_WORD_BYTES;
+	while (lo < hi) {
+		const uint64_t begin = lo - lo % PIECE_BYTES;
+		const uint64_t size =
+			hi - begin < PIECE_BYTES ? hi - lo : PIECE_BYTES - lo % PIECE_BYTES;
+		const uint64_t *piece;
+		const int err = find_piece(walk->words, begin, &piece);
+
+		if (err)
+			return err;
+		walk->visit(walk->visitor, lo, piece + (lo - begin) / MARK_WORD_BYTES,
+			    size / MARK_WORD_BYTES);
+		walk->words->bytes += size;
+		lo += size;
+	}
+	return 0;
+}
+
+/* ---- large ranges ---------------------------------------------------------------------------- */
+
 static int visit_pages(void *context, remote_addr at, uint64_t size)
 {
 	return walk_range(context, at, at + size);
@@ -91,6 +164,8 @@ static int walk(void *context, uint64_t lo, uint64_t hi, mark_visit *visit, void
 {
 	struct walk walk = {context, visit, visitor};
 
+	if (hi - lo <= PIECE_BYTES)
+		return walk_small(&walk, lo, hi);
 	return hi - lo >= LARGE_BYTES ? walk_large(&walk, lo, hi) : walk_range(&walk, lo, hi);
 }
 
@@ -98,8 +173,15 @@ int words_open(struct words *words, const struct memory *memory, uint64_t deadli
 {
 	*words = (struct words){.memory = memory, .deadline_ns = deadline_ns};
 	words->buffer = malloc(BUFFER_BYTES);
-	if (!words->buffer)
+	words->kept = malloc((size_t)PIECES * PIECE_BYTES);
+	words->kept_at = calloc(PIECES, sizeof(*words->kept_at));
+	if (!words->buffer || !words->kept || !words->kept_at) {
+		free(words->buffer);
+		free(words->kept);
+		free(words->kept_at);
+		*words = (struct words){0};
 		return -ENOMEM;
+	}
 	pages_open(&words->pages, memory->pid, memory->tid);
 	return 0;
 }
@@ -109,6 +191,8 @@ void words_close(struct words *words)
 	if (words->buffer)
 		pages_close(&words->pages);
 	free(words->buffer);
+	free(words->kept);
+	free(words->kept_at);
 	*words = (struct words){0};
 }
 

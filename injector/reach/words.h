@@ -5,6 +5,10 @@
  * Pages that were never written to hold no pointer to a block, so that of large ranges only the
  * others are read: a program may have reserved far more than the machine has. What is not mapped is
  * left out. No thread need be stopped for the reads themselves; for what they say all must be.
+ *
+ * Blocks are mostly small, and have others beside them: for a small range the pages around it are
+ * read, and kept, so that a read is not needed for each. What is kept is bounded; with more, the
+ * oldest at the same place goes.
  */
 #ifndef HI_WORDS_H
 #define HI_WORDS_H
@@ -16,8 +20,11 @@ struct words {
 	const struct memory *memory;
 	struct pages pages;
 	uint64_t deadline_ns; /* clock.h; after that a walk ends with -ETIMEDOUT */
-	uint64_t bytes;       /* that were read */
+	uint64_t bytes;       /* that were walked */
+	uint64_t reads;       /* of the process's memory */
 	uint64_t *buffer;
+	/* pages that were read: words, and by place the address of their first one + 1 */
+	uint64_t *kept, *kept_at;
 };
 
 /* 0 or -ENOMEM. memory has to outlive it. */
