@@ -14,16 +14,9 @@
 #define CHUNK_BYTES_MIN 32u
 #define CHUNK_ALIGNMENT 16u
 
-/* The empty lists that were found. */
-struct bins {
-	uint64_t first, last; /* addresses */
-	uint64_t count;
-	uint64_t at, word; /* the word before the current one */
-};
-
 static void look(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 {
-	struct bins *bins = visitor;
+	struct glibc_bins *bins = visitor;
 
 	for (size_t i = 0; i < count; i++, at += WORD) {
 		if (word[i] == bins->word && bins->at + WORD == at &&
@@ -36,8 +29,13 @@ static void look(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 	}
 }
 
+static bool is_found(const struct glibc_bins *bins)
+{
+	return bins->count >= EMPTY_MIN && bins->last - bins->first <= BINS_BYTES;
+}
+
 /* A chunk begins two words before its block, and has at least so many bytes. */
-static bool is_next_chunk(const struct mark_block *block, uint64_t word)
+bool glibc_bins_is_next_chunk(const struct mark_block *block, uint64_t word)
 {
 	uint64_t size = (block->bytes + WORD + CHUNK_ALIGNMENT - 1) & ~(CHUNK_ALIGNMENT - 1ull);
 
@@ -48,7 +46,7 @@ static bool is_next_chunk(const struct mark_block *block, uint64_t word)
 static void reach(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 {
 	(void)at;
-	marks_words_but(visitor, word, count, is_next_chunk);
+	marks_words_but(visitor, word, count, glibc_bins_is_next_chunk);
 }
 
 static uint64_t clamp(uint64_t value, uint64_t lo, uint64_t hi)
@@ -60,12 +58,12 @@ int glibc_bins_mark_range(struct marks *marks, const struct mark_memory *memory,
 			  uint64_t hi)
 {
 	const uint64_t begin = (lo + WORD - 1) / WORD * WORD;
-	struct bins bins = {0};
+	struct glibc_bins bins = {0};
 
 	if (begin < lo || begin >= hi)
 		return 0;
 	int err = memory->walk(memory->context, begin, hi, look, &bins);
-	if (err || bins.count < EMPTY_MIN || bins.last - bins.first > BINS_BYTES)
+	if (err || !is_found(&bins))
 		return err ? err : marks_range(marks, memory, lo, hi);
 	/* the first and the last list need not be empty */
 	const uint64_t from = clamp(bins.last - BINS_BYTES - BEFORE_BYTES, begin, hi);
@@ -74,4 +72,62 @@ int glibc_bins_mark_range(struct marks *marks, const struct mark_memory *memory,
 	if (!err && from < to)
 		err = memory->walk(memory->context, from, to, reach, marks);
 	return err ? err : marks_range(marks, memory, to, hi);
+}
+
+/* ---- one list -------------------------------------------------------------------------------- */
+
+static void take(void *visitor, uint64_t at, const uint64_t *word, size_t count)
+{
+	struct glibc_pair *pair = visitor;
+
+	for (size_t i = 0; i < count; i++)
+		pair->word[(at - pair->at) / WORD + i] = word[i];
+}
+
+int glibc_pair_read(const struct mark_memory *memory, uint64_t at, struct glibc_pair *out_pair)
+{
+	*out_pair = (struct glibc_pair){.at = at};
+	return at % WORD || at > UINT64_MAX - 2 * WORD
+		       ? 0
+		       : memory->walk(memory->context, at, at + 2 * WORD, take, out_pair);
+}
+
+/* In a list each refers to that which refers to it. */
+static int is_linked(const struct mark_memory *memory, uint64_t list, bool *out_is)
+{
+	struct glibc_pair links, next, before;
+	int err = glibc_pair_read(memory, list + CHUNK_HEAD_BYTES, &links);
+
+	if (!err)
+		err = glibc_pair_read(memory, links.word[0] + CHUNK_HEAD_BYTES, &next);
+	if (!err)
+		err = glibc_pair_read(memory, links.word[1] + CHUNK_HEAD_BYTES, &before);
+	if (!err)
+		*out_is = next.word[1] == list && before.word[0] == list;
+	return err;
+}
+
+/* Can a list's first word be there, by the empty ones that were found? */
+static bool may_have(const struct glibc_bins *bins, uint64_t at)
+{
+	return is_found(bins) && (at - bins->first) % (2 * WORD) == 0 &&
+	       at + BINS_BYTES > bins->last && at < bins->first + BINS_BYTES;
+}
+
+int glibc_bins_has_list(struct glibc_bins *bins, const struct mark_memory *memory, uint64_t word,
+			bool *out_has)
+{
+	const uint64_t at = word + CHUNK_HEAD_BYTES;
+
+	*out_has = false;
+	if (word % WORD || word < BINS_BYTES || word > UINT64_MAX - 2 * BINS_BYTES)
+		return 0;
+	if (!may_have(bins, at)) {
+		*bins = (struct glibc_bins){0};
+		const int err =
+			memory->walk(memory->context, at - BINS_BYTES, at + BINS_BYTES, look, bins);
+		if (err)
+			return err;
+	}
+	return may_have(bins, at) ? is_linked(memory, word, out_has) : 0;
 }

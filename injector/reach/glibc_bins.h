@@ -13,11 +13,34 @@
 
 #include "mark.h"
 
+/* The empty lists of an arena that were found. Zero-initialized = none. */
+struct glibc_bins {
+	uint64_t first, last; /* addresses of their first words */
+	uint64_t count;
+	uint64_t at, word; /* private */
+};
+
 /*
  * marks_range(), but where the range has these lists, the address of the chunk that follows a block
  * is no pointer to the block.
  */
 must_check int glibc_bins_mark_range(struct marks *marks, const struct mark_memory *memory,
 				     uint64_t lo, uint64_t hi);
+
+/* Two words in a row, as links are. Those that are not there are 0. */
+struct glibc_pair {
+	uint64_t at, word[2];
+};
+must_check int glibc_pair_read(const struct mark_memory *memory, uint64_t at,
+			       struct glibc_pair *out_pair);
+
+/* Is the word the address of the chunk that follows the block? */
+bool glibc_bins_is_next_chunk(const struct mark_block *block, uint64_t word);
+/*
+ * Is the word how a chunk in one of these lists, of any arena, refers to the list itself? No
+ * program has that of malloc. bins: what was found the last time, and is looked at first.
+ */
+must_check int glibc_bins_has_list(struct glibc_bins *bins, const struct mark_memory *memory,
+				   uint64_t word, bool *out_has);
 
 #endif

@@ -145,6 +145,29 @@ void marks_words_but(struct marks *marks, const uint64_t *word, size_t count, ma
 			marks_block(marks, index);
 }
 
+/* find() for a word that is in a block. */
+static bool find_from_block(const struct marks *marks, uint64_t at, uint64_t word,
+			    uint32_t *out_index)
+{
+	const struct mark_links *links = marks->links;
+	uint32_t index;
+
+	if (!find(marks, word, &index) ||
+	    (links && links->is_link(links->context, &marks->block[index], at, word)))
+		return false;
+	*out_index = index;
+	return true;
+}
+
+static void reach_from_block(void *visitor, uint64_t at, const uint64_t *word, size_t count)
+{
+	uint32_t index;
+
+	for (size_t i = 0; i < count; i++)
+		if (find_from_block(visitor, at + i * MARK_WORD_BYTES, word[i], &index))
+			marks_block(visitor, index);
+}
+
 static void reach(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 {
 	(void)at;
@@ -177,7 +200,8 @@ int marks_spread(struct marks *marks, const struct mark_memory *memory)
 	int err = 0;
 
 	while (marks->todo_count && !err)
-		err = walk_block(marks, memory, marks->todo[--marks->todo_count], reach, marks);
+		err = walk_block(marks, memory, marks->todo[--marks->todo_count], reach_from_block,
+				 marks);
 	return err;
 }
 
@@ -194,10 +218,9 @@ static void note_indirect(void *visitor, uint64_t at, const uint64_t *word, size
 	struct leaked_block *from = visitor;
 	uint32_t index;
 
-	(void)at;
 	for (size_t i = 0; i < count; i++)
-		if (find(from->marks, word[i], &index) && index != from->index &&
-		    from->marks->state[index] == MARK_LEAKED)
+		if (find_from_block(from->marks, at + i * MARK_WORD_BYTES, word[i], &index) &&
+		    index != from->index && from->marks->state[index] == MARK_LEAKED)
 			from->marks->state[index] = MARK_INDIRECT;
 }
 
@@ -214,9 +237,8 @@ static void follow(void *visitor, uint64_t at, const uint64_t *word, size_t coun
 	struct leaked_block *from = visitor;
 	uint32_t index;
 
-	(void)at;
 	for (size_t i = 0; i < count; i++)
-		if (find(from->marks, word[i], &index))
+		if (find_from_block(from->marks, at + i * MARK_WORD_BYTES, word[i], &index))
 			take(from->marks, index, from->leader);
 }
 

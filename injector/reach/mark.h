@@ -44,6 +44,16 @@ struct mark_memory {
 	void *context;
 };
 
+/*
+ * What an allocator has left in a block that it had in its lists before, and the program did not
+ * write over, is no pointer of the program's.
+ */
+struct mark_links {
+	/* Of a word in a block, and the block to which it would be a pointer. */
+	bool (*is_link)(void *context, const struct mark_block *block, uint64_t at, uint64_t word);
+	void *context;
+};
+
 enum mark_state {
 	MARK_LEAKED, /* no word of a root, of a reached block or of another leaked one refers to it
 		      */
@@ -54,6 +64,8 @@ enum mark_state {
 /* Zero-initialized = empty. */
 struct marks {
 	const struct mark_block *block; /* the caller's */
+	/* The caller's, which may set it after marks_open. NULL: no word is such a link. */
+	const struct mark_links *links;
 	uint32_t count;
 	uint8_t *state; /* by block: enum mark_state */
 	/*

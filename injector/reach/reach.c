@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "glibc_bins.h"
+#include "glibc_links.h"
 #include "words.h"
 
 static int compare(const void *left, const void *right)
@@ -67,6 +68,26 @@ static int mark(const struct reach_target *target, struct words *words, struct m
 	return err ? err : marks_sort_out(marks, &memory);
 }
 
+/* The links have words of their own, which are read while others are looked at. */
+static int mark_without_links(const struct reach_target *target, struct words *words,
+			      struct marks *marks)
+{
+	struct words beside;
+	int err = words_open(&beside, words->memory, words->deadline_ns);
+
+	if (err)
+		return err;
+	const struct mark_memory memory = words_memory(&beside);
+	struct glibc_links of_glibc = {.memory = &memory};
+	const struct mark_links links = glibc_links(&of_glibc);
+
+	marks->links = &links;
+	err = mark(target, words, marks);
+	marks->links = NULL;
+	words_close(&beside);
+	return err;
+}
+
 int reach_mark(const struct reach_target *target, struct reach_block *block, size_t count,
 	       uint64_t deadline_ns, struct reach *out_reach)
 {
@@ -86,7 +107,7 @@ int reach_mark(const struct reach_target *target, struct reach_block *block, siz
 		err = words_open(&words, target->memory, deadline_ns);
 	if (err)
 		return err;
-	err = mark(target, &words, &out_reach->marks);
+	err = mark_without_links(target, &words, &out_reach->marks);
 	out_reach->read_bytes = words.bytes;
 	words_close(&words);
 	return err;

@@ -4,8 +4,9 @@
  *
  *   reach.h            of a process whose threads are all stopped: start here
  *   mark.h             the marking itself, over numbers; needs no process
- *   root_ranges.h            where it begins: data of objects, stacks, thread-local storage
+ *   root_ranges.h      where it begins: data of objects, stacks, thread-local storage
  *   glibc_bins.h       what glibc's malloc itself refers to
+ *   glibc_links.h      what it leaves in the blocks that it gives
  *   words.h            the memory of a process, for the marking
  *
  * Uses elf/, tracee/ (the registers of a stopped thread), target/. Only reads.

@@ -17,9 +17,9 @@ static uint64_t data[WORDS];
 static int walk(void *context, uint64_t lo, uint64_t hi, mark_visit *visit, void *visitor)
 {
 	(void)context;
-	CHECK(lo >= BASE && hi <= BASE + sizeof(data));
 	for (uint64_t at = lo; at + 8 <= hi; at += 8)
-		visit(visitor, at, &data[(at - BASE) / 8], 1);
+		if (at >= BASE && at < BASE + sizeof(data))
+			visit(visitor, at, &data[(at - BASE) / 8], 1);
 	return 0;
 }
 
@@ -108,6 +108,64 @@ UNIT_TEST(ranges_without_lists_are_marked_as_others)
 	empty(0, 0);
 	CHECK(is_reached(0, block.address + 23, &block));
 	CHECK(!is_reached(0, block.address + 24, &block));
+}
+
+static uint64_t list_at(uint32_t number)
+{
+	return address_of(BINS_AT + 2 * number) - 16;
+}
+
+static bool has_list(uint64_t word)
+{
+	struct glibc_bins bins = {0};
+	bool has = true, has_again = false;
+
+	CHECK_EQ(glibc_bins_has_list(&bins, &memory, word, &has), 0);
+	CHECK_EQ(glibc_bins_has_list(&bins, &memory, word, &has_again), 0);
+	CHECK_EQ(has, has_again);
+	return has;
+}
+
+UNIT_TEST(the_address_of_each_list_is_one_and_no_other_address)
+{
+	empty(0, BINS);
+	for (uint64_t word = BASE - 64; word < BASE + sizeof(data) + 64; word++) {
+		const uint64_t from = word - list_at(0);
+		const bool want = word >= list_at(0) && word < list_at(BINS) && from % 16 == 0;
+
+		if (has_list(word) != want)
+			UNIT_FAIL("word %ld", (long)from);
+	}
+	CHECK(!has_list(0));
+	CHECK(!has_list(16));
+	CHECK(!has_list(UINT64_MAX));
+	CHECK(!has_list(UINT64_MAX - 15));
+}
+
+/* One with a chunk, whose links lead back to it. */
+UNIT_TEST(a_list_that_is_not_empty_is_one_while_its_chunks_lead_back)
+{
+	const uint64_t chunk = address_of(500);
+
+	empty(0, BINS);
+	data[BINS_AT] = data[BINS_AT + 1] = chunk;
+	CHECK(!has_list(list_at(0)));
+	data[502] = data[503] = list_at(0);
+	CHECK(has_list(list_at(0)));
+	CHECK(has_list(list_at(1)));
+	data[503] = chunk;
+	CHECK(!has_list(list_at(0)));
+}
+
+/* The same two words are the ends of an empty tree, as of std::map. */
+UNIT_TEST(what_few_others_are_beside_is_no_list)
+{
+	empty(7, 1);
+	CHECK(!has_list(list_at(7)));
+	empty(7, 15);
+	CHECK(!has_list(list_at(7)));
+	empty(7, 16);
+	CHECK(has_list(list_at(7)));
 }
 
 UNIT_MAIN()

@@ -211,6 +211,44 @@ UNIT_TEST(a_block_may_be_a_root_by_itself)
 	marks_close(&marks);
 }
 
+/* Links: words that the allocator has left at these two addresses. */
+static bool is_left(void *context, const struct mark_block *block, uint64_t at, uint64_t word)
+{
+	CHECK(word >= block->address && word < block->address + block->bytes);
+	CHECK(heap[(at - BASE) / 8] == word);
+	++*(unsigned *)context;
+	return at == BASE + 8 || at == BASE + 120;
+}
+
+UNIT_TEST(a_link_that_the_allocator_has_left_in_a_block_is_no_pointer)
+{
+	static const struct mark_block block[] = {
+		{BASE, 32}, {BASE + 32, 16}, {BASE + 64, 16}, {BASE + 96, 32}, {BASE + 128, 16}};
+	const uint64_t root = BASE;
+	unsigned asked = 0;
+	const struct mark_links links = {is_left, &asked};
+	struct marks marks;
+
+	memset(heap, 0, sizeof(heap));
+	put(BASE + 8, BASE + 32);   /* a link, of a block that is reached */
+	put(BASE + 24, BASE + 64);  /* none */
+	put(BASE + 120, BASE + 32); /* a link, of a leaked block */
+	put(BASE + 112, BASE + 128);
+	CHECK_EQ(marks_open(&marks, block, 5), 0);
+	marks.links = &links;
+	/* a root is not a block */
+	marks_words(&marks, &root, 1);
+	CHECK_EQ(marks_range(&marks, &memory, BASE + 1024, BASE + 2048), 0);
+	CHECK_EQ(asked, 0);
+	CHECK_EQ(marks_spread(&marks, &memory), 0);
+	CHECK_EQ(asked, 2);
+	CHECK_EQ(marks_sort_out(&marks, &memory), 0);
+	check_states(&marks, "RLRLI");
+	CHECK_EQ(marks.leader[1], 1);
+	CHECK_EQ(marks.leader[4], 3);
+	marks_close(&marks);
+}
+
 UNIT_TEST(an_error_of_the_memory_ends_the_marking)
 {
 	static const struct mark_block block[] = {{BASE, 16}, {BASE + 32, 16}};
