@@ -128,18 +128,6 @@ static bool weigh_row(const struct profile *profile, const struct profile_row *r
 	return out_weight->value != 0 || *out_divisor != 0;
 }
 
-struct estimate callgraph_total(const struct profile *profile, enum sample_type type)
-{
-	struct estimate total = {0}, weight;
-	double divisor;
-
-	for (size_t i = 0; i < profile->row_count; i++) {
-		if (weigh_row(profile, &profile->row[i], type, &weight, &divisor))
-			estimate_add(&total, &weight);
-	}
-	return total;
-}
-
 static int count_rows(struct builder *builder, enum sample_type type)
 {
 	const struct profile *profile = builder->profile;
@@ -149,7 +137,6 @@ static int count_rows(struct builder *builder, enum sample_type type)
 		if (!weigh_row(profile, &profile->row[i], type, &weight, &builder->divisor))
 			continue;
 		builder->round++;
-		estimate_add(&builder->graph.total, &weight);
 		builder->graph.divisor += builder->divisor;
 		if (count_stack(builder, profile->row[i].key.stack, &weight))
 			return -ENOMEM;
@@ -239,6 +226,7 @@ static int build(struct builder *builder, enum sample_type type)
 
 	graph->granularity = profile->meta.granularity;
 	graph->slack_samples = profile->meta.slack_samples;
+	graph->total = estimate_total(profile, type);
 	graph->node_count = graph->functions.count;
 	graph->node = calloc(graph->node_count + 1, sizeof(*graph->node));
 	builder->node_round = calloc(graph->node_count + 1, sizeof(*builder->node_round));

@@ -51,8 +51,8 @@ struct callgraph {
 	size_t node_count;
 	struct callgraph_edge *edge;
 	size_t edge_count;
-	struct estimate total;                /* of all rows, kept or not */
-	double divisor;                       /* likewise */
+	struct estimate total;                /* estimate_total() */
+	double divisor;                       /* of all rows, kept or not */
 	double percent_base;                  /* the weight that is 100 %, or the mean */
 	enum profile_granularity granularity; /* what the nodes are, as in the profile */
 	/* as in the profile: the number of samples whose usable size is known */
@@ -69,8 +69,6 @@ int callgraph_build(const struct profile *profile, enum sample_type type, const 
  */
 int callgraph_rebuild(const struct profile *profile, enum sample_type type,
 		      const struct user_frames *fold, const bool *keep, struct callgraph *graph);
-/* The total that a graph of the profile has, without the graph. */
-struct estimate callgraph_total(const struct profile *profile, enum sample_type type);
 void callgraph_close(struct callgraph *graph);
 /*
  * True if the node has a weight that rounds to a whole byte or object. In a comparison many weights

@@ -158,7 +158,7 @@ int callgraph_build_tree(const struct profile *profile, enum sample_type type,
 
 	if (err)
 		return err;
-	graph.total = tree.node[0].total[type];
+	graph.total = estimate_total(profile, type);
 	graph.divisor = tree.node[0].total[first].value;
 	graph.percent_base =
 		callgraph_percent_base(profile, type, graph.total.value, graph.divisor);

@@ -292,7 +292,7 @@ int render_disasm(const struct profile *profile, const struct render_options *op
 {
 	struct disassembly disassembly = {.profile = profile,
 					  .options = options,
-					  .total = callgraph_total(profile, options->type),
+					  .total = estimate_total(profile, options->type),
 					  .out = out};
 	bool *wanted = NULL;
 	int err = functions_open(profile, &disassembly.functions);

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "callgraph.h"
+#include "callgraph_tree.h"
 #include "callgraph_trim.h"
 #include "merge.h"
 #include "sample_profile.h"
@@ -64,6 +65,41 @@ UNIT_TEST(flat_and_cumulative)
 	callgraph_close(&graph);
 	CHECK_EQ(callgraph_build(&profile, ALLOC_OBJECTS, NULL, &graph), 0);
 	CHECK_EQ(graph.total.value, 10);
+	callgraph_close(&graph);
+	profile_close(&profile);
+}
+
+/*
+ * A sampled place of which nothing is in use may hold blocks without a sample, and so may blocks
+ * that were passed over.
+ */
+UNIT_TEST(the_total_has_the_whole_interval)
+{
+	struct profile profile = sample_open();
+	const struct callgraph_limits limits = {0};
+	struct callgraph_dropped dropped;
+	struct callgraph graph;
+	uint32_t frame[2];
+
+	profile.meta.interval = 1000;
+	profile.meta.passed_bytes = 7;
+	frame[0] = sample_frame(&profile, "holds");
+	sample_frames(&profile, frame, 1, 5, 100000);
+	frame[1] = sample_frame(&profile, "frees");
+	struct profile_row *row = sample_row(&profile, &frame[1], 1, 10);
+	row->alloc_count = 50;
+	row->alloc_bytes = 500;
+	row->freed_count = 50;
+	row->grain = 1000000; /* it was thinned */
+
+	const struct estimate total = estimate_total(&profile, INUSE_SPACE);
+	CHECK(total.unit == 1000000);
+	CHECK_EQ(callgraph_build(&profile, INUSE_SPACE, NULL, &graph), 0);
+	CHECK_EQ(memcmp(&graph.total, &total, sizeof(total)), 0);
+	CHECK_EQ(node(&graph, "frees")->cum.samples, 0);
+	callgraph_close(&graph);
+	CHECK_EQ(callgraph_build_tree(&profile, INUSE_SPACE, &limits, &graph, &dropped), 0);
+	CHECK_EQ(memcmp(&graph.total, &total, sizeof(total)), 0);
 	callgraph_close(&graph);
 	profile_close(&profile);
 }
