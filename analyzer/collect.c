@@ -355,7 +355,7 @@ static int print_summary(const struct profile *profile, FILE *out)
 	if (meta->dropped_frees)
 		fprintf(out, "  note: %" PRIu64 " frees were dropped; in use may be too high\n",
 			meta->dropped_frees);
-	if (meta->dropped_allocs || meta->dropped_frees)
+	if ((meta->dropped_allocs || meta->dropped_frees) && !meta->caveat[HI_CAVEAT_DROPPED])
 		fprintf(out, "  note: the reader did not keep up; --sample %s would have fitted\n",
 			profile_fitting_rate(profile, value, sizeof(value)));
 	if (meta->live_set_full)

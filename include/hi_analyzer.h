@@ -17,7 +17,7 @@
 /*
  * Reasons why a profile is not reliable (analyzer/model/caveats.h). The first two mean that the
  * figures of memory in use are too high. The next two mean that not everything was seen that should
- * be. OTHER_HEAP is no doubt, but information.
+ * be, and so does DROPPED. OTHER_HEAP is no doubt, but information.
  */
 enum hi_caveat {
 	/* the allocator returned addresses again whose frees were not seen */
@@ -31,6 +31,7 @@ enum hi_caveat {
 	HI_CAVEAT_OTHER_HEAP,
 	/* for a while the user had nothing sampled: the figures are of the rest of the time */
 	HI_CAVEAT_PAUSED,
+	HI_CAVEAT_DROPPED, /* many samples, or frees of samples, were dropped */
 	HI_CAVEATS,
 };
 

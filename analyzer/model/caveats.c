@@ -32,6 +32,12 @@ static const struct {
 	 * its place, to grow.
 	 */
 	[HI_CAVEAT_PAUSED] = {"paused", .withholds_verdicts = true, .too_low = true},
+	/*
+	 * A dropped sample is missing. The block of a dropped free stays in use. Which places they
+	 * are of, nobody knows.
+	 */
+	[HI_CAVEAT_DROPPED] = {"dropped", .withdraws_inuse = true, .withdraws_alloc = true,
+			       .withholds_verdicts = true, .too_high = true, .too_low = true},
 };
 
 const char *caveats_name(enum hi_caveat kind)

@@ -33,6 +33,15 @@
 #define GROWTH_MIN (16u << 20)
 #define ALLOCATED_FACTOR 3
 #define IN_USE_FACTOR 8
+/*
+ * Of the samples, or of their frees: where no more were dropped, verdicts hold. "A leak of more
+ * than
+ * ... would have been found" counts on 32 samples of it (answer_find.c), and 2 % of these are less
+ * than one. 2 % of the frees look like a leak of as much of what is allocated, which is not said to
+ * grow unless the process does (answer_compare.c). A few are no share.
+ */
+#define DROPPED_SHARE 0.02
+#define DROPPED_MIN 8u
 #define UNSEEN_INTERVALS 3.0 /* one time in twenty, as many intervals pass without a sample */
 /* A piece of address space that is full of blocks has a sample with a probability of 1 - e^-8. */
 #define PIECE_INTERVALS 8u
@@ -251,6 +260,45 @@ static int judge_paused(struct profile *profile)
 		   hi_format_ns((double)meta->duration_ns, whole, sizeof(whole)));
 }
 
+static double share_of(uint64_t dropped, uint64_t seen)
+{
+	return dropped < DROPPED_MIN ? 0 : (double)dropped / ((double)dropped + (double)seen);
+}
+
+/* Which of both was dropped, in per cent. */
+static void format_dropped(double samples, double frees, char *text, size_t size)
+{
+	if (samples > 0 && frees > 0)
+		snprintf(text, size, "%.0f%% of the samples and %.0f%% of their frees",
+			 100 * samples, 100 * frees);
+	else
+		snprintf(text, size, "%.0f%% of %s", 100 * (samples > 0 ? samples : frees),
+			 samples > 0 ? "the samples" : "the frees of samples");
+}
+
+static int judge_dropped(struct profile *profile)
+{
+	const struct profile_meta *meta = &profile->meta;
+	const double samples = share_of(meta->dropped_allocs, meta->samples),
+		     frees = share_of(meta->dropped_frees, meta->frees),
+		     given_up = share_of(meta->live_set_full, meta->samples);
+	char dropped[CAVEATS_TEXT_MAX / 8], rate[HI_UNITS_TEXT_MAX];
+
+	if (samples > DROPPED_SHARE || frees > DROPPED_SHARE) {
+		format_dropped(samples, frees, dropped, sizeof(dropped));
+		return set(profile, HI_CAVEAT_DROPPED,
+			   "%s were dropped, as the reader did not keep up; --sample %s would have "
+			   "fitted",
+			   dropped, profile_fitting_rate(profile, rate, sizeof(rate)));
+	}
+	if (given_up > DROPPED_SHARE)
+		return set(profile, HI_CAVEAT_DROPPED,
+			   "%.0f%% of the samples were given up, as too many sampled blocks were "
+			   "live; take fewer (--sample), or have room for more (--live-max)",
+			   100 * given_up);
+	return 0;
+}
+
 int judgement_make(struct profile *profile)
 {
 	char expected[CAVEATS_TEXT_MAX];
@@ -263,6 +311,8 @@ int judgement_make(struct profile *profile)
 		err = judge_in_use(profile, &amounts);
 	if (!err)
 		err = judge_paused(profile);
+	if (!err)
+		err = judge_dropped(profile);
 	if (!err)
 		err = judge_unseen(profile, &amounts, expected, sizeof(expected));
 	return err ? err : judge_runtimes(profile, expected);

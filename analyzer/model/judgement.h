@@ -3,7 +3,7 @@
  * judgement.h - decides whether the figures of a session can be believed: makes the caveats
  * (caveats.h) from what the session has recorded (meta).
  *
- * It asks four questions, each on its own. docs/sampling.md has the limits and the reasons for
+ * It asks five questions, each on its own. docs/sampling.md has the limits and the reasons for
  * them.
  */
 #ifndef HI_JUDGEMENT_H

@@ -242,6 +242,16 @@ static void print_steady(const struct answer *answer, FILE *out)
 	fputs(".\n", out);
 }
 
+static void print_unsure(const struct answer *answer, FILE *out)
+{
+	const char *dropped = answer->profile->meta.caveat[HI_CAVEAT_DROPPED];
+
+	if (dropped)
+		fprintf(out, "Cannot tell what grows: %s.\n", dropped);
+	else
+		fputs("Cannot tell what grows; the notes say why.\n", out);
+}
+
 void render_answer_sentence(const struct answer *answer, FILE *out)
 {
 	switch (answer->verdict) {
@@ -250,7 +260,7 @@ void render_answer_sentence(const struct answer *answer, FILE *out)
 		print_growth(answer, out);
 		break;
 	case TREND_UNSURE:
-		fputs("Cannot tell what grows; the notes say why.\n", out);
+		print_unsure(answer, out);
 		break;
 	default:
 		if (grows_unseen(answer))

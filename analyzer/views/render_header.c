@@ -256,7 +256,7 @@ static void print_warnings(const struct profile *profile, FILE *out)
 	warn(out, meta->dropped_frees,
 	     "frees were lost, so in-use figures are too high: the reader did not keep up; take "
 	     "fewer samples (--sample)");
-	if (meta->dropped_allocs || meta->dropped_frees)
+	if ((meta->dropped_allocs || meta->dropped_frees) && !meta->caveat[HI_CAVEAT_DROPPED])
 		fprintf(out, "Lost: %.2f%% of the samples; --sample %s would have fitted\n",
 			100.0 * (double)meta->dropped_allocs /
 				((double)meta->dropped_allocs + (double)sample_count(profile)),

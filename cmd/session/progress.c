@@ -47,6 +47,7 @@ static const char *caveat(uint32_t caveats)
 		[HI_CAVEAT_MISSED_FREES] = " (too high: frees go past the hooks)",
 		[HI_CAVEAT_IMPOSSIBLE] = " (cannot be: frees go past the hooks)",
 		[HI_CAVEAT_UNHOOKED] = " (not all: an allocator is not hooked)",
+		[HI_CAVEAT_DROPPED] = " (not right: many samples were dropped)",
 		[HI_CAVEAT_PAUSED] = " (not all: it was paused)",
 		[HI_CAVEAT_OTHER_MEANS] = " (not all: it grows by other means)",
 	};

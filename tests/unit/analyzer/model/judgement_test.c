@@ -204,6 +204,35 @@ UNIT_TEST(growth_by_other_means)
 	profile_close(&profile);
 }
 
+UNIT_TEST(many_were_dropped)
+{
+	struct profile profile = begin(100);
+	struct profile_meta *meta = &profile.meta;
+
+	meta->samples = meta->frees = 980;
+	meta->dropped_allocs = meta->dropped_frees = meta->live_set_full = 20;
+	CHECK_EQ(judged(&profile), 0); /* 2 % */
+	meta->dropped_allocs = 330;
+	CHECK_EQ(judged(&profile), only(HI_CAVEAT_DROPPED));
+	says(&profile, HI_CAVEAT_DROPPED,
+	     "25% of the samples and 2% of their frees were dropped, as the reader did not keep "
+	     "up; --sample ");
+	meta->dropped_allocs = 0;
+	meta->dropped_frees = 21;
+	CHECK_EQ(judged(&profile), only(HI_CAVEAT_DROPPED));
+	says(&profile, HI_CAVEAT_DROPPED, "2% of the frees of samples were dropped");
+	meta->dropped_frees = 0;
+	meta->live_set_full = 980;
+	CHECK_EQ(judged(&profile), only(HI_CAVEAT_DROPPED));
+	says(&profile, HI_CAVEAT_DROPPED, "50% of the samples were given up");
+	says(&profile, HI_CAVEAT_DROPPED, "--live-max");
+	/* a few of a few */
+	meta->samples = 10;
+	meta->live_set_full = 7;
+	CHECK_EQ(judged(&profile), 0);
+	profile_close(&profile);
+}
+
 static bool has_interval(const struct profile *profile, enum sample_type type)
 {
 	const struct estimate total = estimate_total(profile, type);
@@ -224,6 +253,7 @@ UNIT_TEST(what_each_caveat_forbids)
 		[HI_CAVEAT_OTHER_MEANS] = {false, false, true, false, true},
 		[HI_CAVEAT_OTHER_HEAP] = {true, true, true, false, false},
 		[HI_CAVEAT_PAUSED] = {true, true, false, false, true},
+		[HI_CAVEAT_DROPPED] = {false, false, false, true, true},
 	};
 	struct profile profile = begin(10);
 

@@ -4,6 +4,7 @@
 
 #include "answer_scene.h"
 #include "hi_runtimes.h"
+#include "judgement.h"
 #include "rendered.h"
 #include "render_answer.h"
 
@@ -186,6 +187,23 @@ UNIT_TEST(what_cannot_be_told)
 	scene.answer.row_count = 0;
 	check_text(&scene.answer, "Cannot tell what grows; the notes say why.\n");
 	scene_end(&scene);
+}
+
+/* Nobody should have to look for the reason, nor for what to do. */
+UNIT_TEST(what_cannot_be_told_as_samples_were_dropped)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, "main;leak_here;malloc", 64 << 10, 100);
+	profile.meta.samples = 100;
+	profile.meta.dropped_allocs = 100;
+	CHECK_EQ(judgement_make(&profile), 0);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_UNSURE);
+	check_sentence(&answer, "Cannot tell what grows: 50% of the samples were dropped, as the "
+				"reader did not keep up; --sample 256K would have fitted.");
+	answer_close(&answer);
+	profile_close(&profile);
 }
 
 UNIT_TEST(what_is_steady)

@@ -74,6 +74,9 @@ UNIT_TEST(what_may_not_be_said_stands_in_the_line)
 	status.caveats = 1u << HI_CAVEAT_OTHER_HEAP;
 	show(&progress, 60 * SECOND, &status, 0);
 	CHECK(strstr(shown(), ", 3MB live, 321 dropped"));
+	status.caveats = 1u << HI_CAVEAT_DROPPED;
+	show(&progress, 80 * SECOND, &status, 0);
+	CHECK(strstr(shown(), ", 3MB live (not right: many samples were dropped), 321 dropped"));
 }
 
 UNIT_TEST(each_answer_is_said_once)
