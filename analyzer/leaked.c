@@ -21,12 +21,13 @@ static uint64_t caller_of(const struct profile *profile, const struct live_block
 
 int leaked_write_blocks(const struct profile *profile, const struct live *live, FILE *out)
 {
-	for (size_t i = 0; i < live->size; i++) {
-		const struct live_block *from = &live->block[i];
-		const struct hi_block block = {from->address, from->bytes,
-					       from->address ? caller_of(profile, from) : 0};
+	const struct live_block *from;
 
-		if (from->address && fwrite(&block, sizeof(block), 1, out) != 1)
+	for (size_t at = 0; (from = live_next(live, &at));) {
+		const struct hi_block block = {from->address, from->bytes,
+					       caller_of(profile, from)};
+
+		if (fwrite(&block, sizeof(block), 1, out) != 1)
 			return errno ? -errno : -EIO;
 	}
 	return 0;

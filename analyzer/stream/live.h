@@ -33,10 +33,25 @@ struct live_freed {
 	struct live_block block;
 	uint64_t freed_ns;
 };
-struct live {
+/*
+ * How many slots are moved for each block that is added, while the table grows. With 2 a table is
+ * moved when the next one is half full.
+ */
+#define LIVE_STEP 16u
+struct live_table {
 	struct live_block *block; /* each element is aligned to its own size */
 	size_t size;              /* a power of two, or 0 */
 	unsigned shift;           /* of the hash, so that the home slot is below size */
+};
+struct live {
+	struct live_table table;
+	/*
+	 * While the table grows: the one before it, of which the slots from `begin` on, round and
+	 * round, have been moved, `done` of them, and are empty
+	 */
+	struct live_table old;
+	size_t begin, done;
+	size_t moved; /* how many blocks have been moved by growing, ever */
 	size_t count;
 	struct live_freed recent[LIVE_RECENT]; /* ring of freed blocks */
 	size_t recent_next;
@@ -70,6 +85,11 @@ bool live_put_back(struct live *live, uint64_t address, struct live_freed *out_f
  * blocks cover. 0: there are no blocks, or there is no memory to sort them.
  */
 uint64_t live_spread(const struct live *live, uint64_t piece);
+/*
+ * All blocks, in no order: the next one from *at on, which begins as 0; NULL = there is none any
+ * more. Nothing may be added or removed in between.
+ */
+const struct live_block *live_next(const struct live *live, size_t *at);
 /* Prefetches the slot of an address that is asked for soon. */
 void live_prefetch(const struct live *live, uint64_t address);
 /* The part of the block at this address, if the block is in its home slot; UINT32_MAX = unknown. */

@@ -65,13 +65,11 @@ static void forget_live(struct replay *replay)
 {
 	const struct profile *profile = replay->profile;
 
-	for (size_t i = 0; i < replay->live.size; i++) {
-		const struct live_block *block = &replay->live.block[i];
+	const struct live_block *block;
 
-		if (block->address)
-			forget(replay, block,
-			       profile->row[profile->breakdown.part[block->part].row].key.interval);
-	}
+	for (size_t at = 0; (block = live_next(&replay->live, &at));)
+		forget(replay, block,
+		       profile->row[profile->breakdown.part[block->part].row].key.interval);
 }
 
 static void add_freed(struct profile_freed *freed, double weight, uint64_t bytes)

@@ -323,14 +323,13 @@ static void advance_frees(struct hi_stream_unsampled_frees *record, uint64_t tur
 
 static void free_survivors(uint64_t now_ns)
 {
-	for (size_t i = 0; i < survivors.size; i++) {
-		const struct hi_stream_free record = {{sizeof(record), HI_STREAM_FREE, 0},
-						      now_ns,
-						      survivors.block[i].address,
-						      0,
-						      0};
-		if (record.address)
-			write_all(&record, sizeof(record));
+	const struct live_block *block;
+
+	for (size_t at = 0; (block = live_next(&survivors, &at));) {
+		const struct hi_stream_free record = {
+			{sizeof(record), HI_STREAM_FREE, 0}, now_ns, block->address, 0, 0};
+
+		write_all(&record, sizeof(record));
 	}
 }
 
