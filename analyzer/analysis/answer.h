@@ -62,9 +62,16 @@ struct answer {
 	size_t growing;         /* number of groups that grow, also beyond ANSWER_ROWS */
 	double slope, slope_low, slope_high; /* of all groups that grow */
 	struct process_growth process;
-	double held;      /* bytes allocated in the window and in use at its end */
-	double explained; /* share of the growth of the process that these are; < 0 = not known */
-	double more_ns;   /* of TREND_TOO_FEW; 0 = not known */
+	/* of all groups that grow: usable bytes beyond those requested, per second; 0 = not known
+	 */
+	double rounding;
+	double held; /* bytes allocated in the window and in use at its end, with rounding */
+	/*
+	 * share of the growth of the process that all that grows is, with rounding; < 0 = not known
+	 */
+	double explained;
+	double explained_high; /* the same by the upper end of the slope */
+	double more_ns;        /* of TREND_TOO_FEW; 0 = not known */
 	/* the same at the places that allocate most often, of which fewer samples were taken */
 	double detectable_anywhere;
 	double detectable; /* bytes per second: what leaks faster leaves enough samples */

@@ -97,12 +97,14 @@ void answer_add_enlarged(struct finder *finder)
 {
 	const struct answer *answer = finder->answer;
 	const struct process_growth *process = &answer->process;
-	const double grown = process->bytes - answer->slope * answer->window_ns / NS_PER_S;
+	const double rounding = answer->rounding,
+		     grown = process->bytes -
+			     (answer->slope + rounding) * answer->window_ns / NS_PER_S;
 	/* of the process, beyond the groups that grow */
 	const struct trend rest = {
-		.slope = process->slope - answer->slope,
-		.slope_low = process->low - answer->slope_high,
-		.slope_high = process->high - answer->slope_low,
+		.slope = process->slope - answer->slope - rounding,
+		.slope_low = process->low - answer->slope_high - rounding,
+		.slope_high = process->high - answer->slope_low - rounding,
 	};
 	double all = 0;
 

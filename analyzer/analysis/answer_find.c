@@ -92,10 +92,11 @@ static void add_groups(struct finder *finder)
 
 		answer_group_add_row(group, profile, row);
 		answer_add_sizes(profile, row, &finder->sizes);
-		const double live = estimate_of(profile, row, INUSE_SPACE).value;
+		const struct estimate in_use = estimate_of(profile, row, INUSE_SPACE);
+		const double live = in_use.value;
 
 		finder->stack_live[row->key.stack] += live;
-		finder->answer->held += live;
+		finder->answer->held += live + in_use.slack;
 		finder->stack_allocated[row->key.stack] +=
 			estimate_of(profile, row, ALLOC_SPACE).value;
 		finder->stack_late[row->key.stack] += live * late_part(profile, row);
@@ -176,10 +177,12 @@ static void set_verdict(struct answer *answer)
 		answer->verdict = TREND_TOO_FEW;
 		answer->more_ns = answer->window_ns;
 	}
-	answer->explained =
-		answer->growing && process->is_known && process->slope > 0 && process->low > 0
-			? answer->slope / process->slope
-			: -1;
+	if (!answer->growing || !process->is_known || process->slope <= 0 || process->low <= 0)
+		return;
+	const double usable = 1 + answer->rounding / answer->slope;
+
+	answer->explained = usable * answer->slope / process->slope;
+	answer->explained_high = usable * answer->slope_high / process->slope;
 }
 
 /* What leaks faster would have left SURVIVORS_ENOUGH samples, at the interval of most of the time.

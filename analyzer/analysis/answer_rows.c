@@ -77,6 +77,9 @@ void answer_add_group(struct finder *finder, const struct group *group, uint32_t
 	answer->slope += row.trend.slope;
 	answer->slope_low += row.trend.slope_low;
 	answer->slope_high += row.trend.slope_high;
+	if (group->sum.bytes.value > 0)
+		answer->rounding +=
+			row.trend.slope * group->sum.bytes.slack / group->sum.bytes.value;
 }
 
 const char *answer_row_name(const struct answer *answer, const struct answer_row *row)

@@ -66,6 +66,7 @@ static void add_older(struct estimate *to, struct estimate row, double part)
 	row.value *= part;
 	row.variance *= part;
 	row.samples *= part;
+	row.slack *= part;
 	row.live *= part;
 	row.age_ns *= part;
 	estimate_add(to, &row);

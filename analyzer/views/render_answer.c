@@ -18,6 +18,7 @@
 #define LITTLE_SHARE 0.3 /* of the growth: most of it is something else */
 #define ENOUGH_SAMPLES 32
 #define EXPLAINED_ENOUGH 0.7 /* of the growth; allocators keep memory, and round up */
+#define ROUNDING_SHARE 0.05  /* of the growth; rows have what was requested */
 #define OTHER_MIN (4u << 20) /* pages of files come and go */
 
 static bool is_slow(double rate)
@@ -287,7 +288,7 @@ static void print_unexplained(const struct answer *answer, FILE *out)
 		     rest = answer->process.bytes - explained;
 	char bytes[HI_UNITS_TEXT_MAX];
 
-	if (answer->explained >= EXPLAINED_ENOUGH || rest <= 0)
+	if (answer->explained_high >= EXPLAINED_ENOUGH || rest <= 0)
 		return;
 	const enum mapped_kind kind = mapped_grown(&meta->mapped_begin, &meta->mapped_end,
 						   explained + MAPPED_EXPLAINS * rest, 1);
@@ -319,6 +320,9 @@ static void print_process(const struct answer *answer, FILE *out)
 		rates.high);
 	if (answer->explained >= 0) {
 		fprintf(out, "; %.0f%% of its growth is below", 100 * fmin(answer->explained, 1));
+		if (answer->rounding >= ROUNDING_SHARE * process->slope)
+			fprintf(out, " (%.0f%% without what the allocator rounds up)",
+				100 * fmin(answer->slope / process->slope, 1));
 		print_unexplained(answer, out);
 	}
 	fputs(".\n", out);

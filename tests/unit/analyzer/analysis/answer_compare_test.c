@@ -215,6 +215,25 @@ UNIT_TEST(the_explained_share_is_of_the_process)
 	}
 }
 
+/* The process grows by what the allocator makes of what is requested. */
+UNIT_TEST(the_explained_share_has_what_the_allocator_rounds_up)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_process(&profile, 2.0 * SIZE * COUNT);
+	profile.meta.slack_samples = COUNT;
+	profile.row[0].alloc_slack = profile.row[0].inuse_slack = (uint64_t)SIZE * COUNT / 2;
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK(scene_is_near(answer.rounding, answer.slope / 2, 0.01));
+	CHECK(scene_is_near(answer.held, 1.5 * SIZE * COUNT, 0.01));
+	CHECK(scene_is_near(answer.explained, 0.75, 0.05));
+	CHECK(scene_is_near(answer.explained_high / answer.explained,
+			    answer.slope_high / answer.slope, 0.01));
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 /* Where nothing says how the process grew, no share is stated. */
 UNIT_TEST(the_explained_share_is_not_guessed)
 {

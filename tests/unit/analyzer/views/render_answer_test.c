@@ -304,12 +304,33 @@ UNIT_TEST(the_process_and_its_limit)
 	scene_begin(&scene, TREND_GROWS);
 	scene.answer.process = grown;
 	scene.answer.explained = 0.5;
+	scene.answer.explained_high = 0.6;
 	scene.profile.meta.limit_bytes = 1024ull * MIB;
 	scene.profile.meta.limited_bytes = 544ull * MIB;
 	check_text(&scene.answer, GROWS GREW
 		   "; 50% of its growth is below, the rest did not pass the hooked "
 		   "functions, or fills memory that it had.\nIt reaches its limit of 1GB in 2m00s "
 		   "(1m36s to 2m40s), if it goes on like this.\n" TABLE);
+	scene_end(&scene);
+}
+
+/* The rest of 70 % or more is what allocators have for themselves. */
+UNIT_TEST(what_the_allocator_rounds_up_is_said)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.explained = scene.answer.explained_high = 0.75;
+	scene.answer.rounding = MIB;
+	check_text(&scene.answer,
+		   GROWS GREW "; 75% of its growth is below (50% without what the allocator "
+			      "rounds up).\n" TABLE);
+	scene.answer.rounding = MIB / 8;
+	check_text(&scene.answer, GROWS GREW "; 75% of its growth is below.\n" TABLE);
+	/* by its interval it may be enough */
+	scene.answer.explained = 0.65;
+	check_text(&scene.answer, GROWS GREW "; 65% of its growth is below.\n" TABLE);
 	scene_end(&scene);
 }
 
@@ -321,6 +342,7 @@ UNIT_TEST(the_rest_of_the_growth_is_told_by_its_mappings)
 	scene_begin(&scene, TREND_GROWS);
 	scene.answer.process = grown;
 	scene.answer.explained = 0.5;
+	scene.answer.explained_high = 0.6;
 	scene.profile.meta.mapped_begin.bytes[MAPPED_ANONYMOUS] = MIB;
 	scene.profile.meta.mapped_end.bytes[MAPPED_ANONYMOUS] = 58 * MIB;
 	check_text(&scene.answer,
@@ -330,7 +352,7 @@ UNIT_TEST(the_rest_of_the_growth_is_told_by_its_mappings)
 	check_text(&scene.answer,
 		   GROWS GREW "; 50% of its growth is below; in all it has 80MB more "
 			      "of memory that it maps (mmap).\n" TABLE);
-	scene.answer.explained = 0.9;
+	scene.answer.explained = scene.answer.explained_high = 0.9;
 	check_text(&scene.answer, GROWS GREW "; 90% of its growth is below.\n" TABLE);
 	scene_end(&scene);
 }
@@ -343,7 +365,7 @@ UNIT_TEST(a_limit_that_may_not_be_reached_has_no_time)
 	scene.answer.process = grown;
 	scene.answer.process.low = 0;
 	scene.answer.process.bytes = -80.0 * MIB;
-	scene.answer.explained = 1.5; /* never more than all */
+	scene.answer.explained = scene.answer.explained_high = 1.5; /* never more than all */
 	scene.profile.meta.limit_bytes = 1024ull * MIB;
 	char *text = text_of_answer(&scene.answer, render_answer_text);
 	check_has_not(text, "limit");
@@ -360,6 +382,7 @@ UNIT_TEST(json_of_what_grows)
 	scene_begin(&scene, TREND_GROWS);
 	scene.answer.process = grown;
 	scene.answer.explained = 0.5;
+	scene.answer.explained_high = 0.6;
 	scene.answer.detectable = scene.answer.claimed = 1000;
 	scene.profile.meta.limit_bytes = 1000;
 	scene.profile.meta.limited_bytes = 400;
