@@ -30,8 +30,10 @@ static int detach_orphan(struct attachment *attachment)
 				"left in %d: %s\n",
 				(int)attachment->pid, strerror(-err));
 		else
-			printf("Detach receipt: nothing was mapped yet; %zu descriptor%s closed\n",
-			       count, count == 1 ? "" : "s");
+			printf("Detach receipt: nothing was mapped yet; %zu descriptor%s "
+			       "closed%s\n",
+			       count, count == 1 ? "" : "s",
+			       attachment->had_file ? ", the file of the probes removed" : "");
 		return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 	}
 	int err = detach(attachment, &receipt);
@@ -113,7 +115,7 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	if (!err || err == -ENOENT)
 		control_socket_forget(pid);
 	int exit_code = HI_EXIT_FAILED;
-	if (err == -ENOENT && !attachment.leftover_count)
+	if (err == -ENOENT && !attachment.leftover_count && !attachment.had_file)
 		fprintf(stderr,
 			"heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n",
 			(int)pid, preflight->comm);

@@ -4,11 +4,10 @@
  *
  *   arena.h            the reservation, from plan to unmapping: enter here (arena_layout.c,
  *                      arena_map.c, arena_gate.c, arena_unmap.c)
- *   probes.h           a page of it that has a file of its own, for other tools
- *   arena_file.h       the memfd behind it; gate_code.h: what the gate holds; arena_reserve.h:
- *                      address space under a limit on locked memory
- *   journal.h          records each changed word before it is changed, so that a detach after the
- *                      injector's death can change it back
+ *   probes.h           a page of it that has a file of its own, for other tools; probes_file.h:
+ * that file arena_file.h       the memfd behind it; gate_code.h: what the gate holds;
+ * arena_reserve.h: address space under a limit on locked memory journal.h          records each
+ * changed word before it is changed, so that a detach after the injector's death can change it back
  *   live_patch.h       has a thread of the target change words while the others run; code_swap.h:
  *                      replaces pages of code
  *   publish.h          unwind rows and stack regions for the payload

@@ -9,24 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "arena_file.h"
-#include "fault.h"
 #include "proc_file.h"
-#include "roots.h"
 #include "seccomp_filter.h"
-
-#define NAME_BYTES 64
-#define PATH_BYTES 96
+#include "target_memfd.h"
 
 extern const uint8_t hi_probes_so[], hi_probes_so_end[];
-
-/* The first that takes the file and lets code be mapped from it. */
-static const char *const directories[] = {"/tmp", "/var/tmp", "/dev/shm", "/run"};
-#define DIRECTORIES (sizeof(directories) / sizeof(*directories))
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
@@ -62,103 +51,6 @@ static uint64_t find_function(const char *name)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-struct file {
-	char name[NAME_BYTES];
-	int directory; /* our descriptor of the target's directory */
-	char path[PATH_BYTES];
-	int fd; /* ours: while it is open, no other file has the inode's number */
-};
-
-/* The target says what is in its root, so no link may lead out of it. */
-static int open_directory(const struct roots *roots, const char *directory, int *out_fd)
-{
-	struct statvfs system;
-	int err = 0, fd = roots_target_directory(roots, directory);
-	if (fd < 0)
-		return fd;
-	if (fstatvfs(fd, &system))
-		err = -errno;
-	else if (system.f_flag & (ST_NOEXEC | ST_RDONLY))
-		err = -EROFS;
-	if (err)
-		close(fd);
-	else
-		*out_fd = fd;
-	return err;
-}
-
-static void name_file(pid_t pid, char name[NAME_BYTES])
-{
-	snprintf(name, NAME_BYTES, HI_PROBES_NAME "%d.so", (int)pid);
-}
-
-static int write_file(int fd)
-{
-	const ssize_t size = hi_probes_so_end - hi_probes_so;
-	int err = fault_next("write_probes");
-	if (err)
-		return err;
-	struct stat status;
-	const ssize_t put = write(fd, hi_probes_so, (size_t)size);
-	if (put < 0 || fchmod(fd, 0555) || fstat(fd, &status))
-		return -errno;
-	if (status.st_uid != geteuid()) /* a file server has its own rules */
-		return -EPERM;
-	return put == size ? 0 : -EIO;
-}
-
-/* Whether the user who may see the target's data may create files in the directory. */
-static int check_rights(const struct roots *roots, int directory)
-{
-	struct identity_window window;
-	int err = identity_begin(roots->reader, &window);
-	if (err)
-		return err;
-	if (syscall(SYS_faccessat2, directory, ".", W_OK | X_OK, AT_EACCESS))
-		err = -errno;
-	identity_end(&window);
-	return err;
-}
-
-/*
- * The file is the injector's own from the start. A process that can truncate it and write to it can
- * also replace a page that was mapped from it, even one that the target has written to.
- */
-static int create_own(const struct roots *roots, struct file *file)
-{
-	int err = check_rights(roots, file->directory);
-	if (err)
-		return err;
-	file->fd = openat(file->directory, file->name,
-			  O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
-	return file->fd < 0 ? -errno : write_file(file->fd);
-}
-
-static void remove_file(struct file *file)
-{
-	(void)unlinkat(file->directory, file->name, 0);
-	if (file->fd >= 0)
-		close(file->fd);
-	close(file->directory);
-}
-
-static int create_file(const struct remote *remote, const struct roots *roots,
-		       const char *directory, struct file *file)
-{
-	int err = open_directory(roots, directory, &file->directory);
-	file->fd = -1;
-	if (err)
-		return err;
-	/* one attach at a time holds the lock of this process */
-	name_file(remote->tracee.pid, file->name);
-	snprintf(file->path, sizeof(file->path), "%s/%s", directory, file->name);
-	(void)unlinkat(file->directory, file->name, 0);
-	err = create_own(roots, file);
-	if (err)
-		remove_file(file);
-	return err;
-}
-
 static int open_roots(pid_t pid, pid_t tid, struct roots *out_roots)
 {
 	struct proc_status status;
@@ -168,55 +60,119 @@ static int open_roots(pid_t pid, pid_t tid, struct roots *out_roots)
 	return err;
 }
 
-void probes_remove_files(pid_t pid, pid_t tid)
+int probes_create(struct probes *probes, pid_t pid, pid_t tid)
 {
 	struct roots roots;
-	struct file file = {.fd = -1};
-	if (open_roots(pid, tid, &roots))
-		return;
-	name_file(pid, file.name);
-	for (size_t i = 0; i < DIRECTORIES; i++)
-		if (!open_directory(&roots, directories[i], &file.directory))
-			remove_file(&file);
+	probes_remove(probes);
+	probes->alloc = find_function("otel_memory_alloc");
+	probes->free = find_function("otel_memory_free");
+	int err = probes->alloc && probes->free ? open_roots(pid, tid, &roots) : -EINVAL;
+	if (err)
+		return err;
+	err = probes_file_create(&probes->file, &roots, pid);
 	roots_close(&roots);
+	return err;
+}
+
+void probes_remove(struct probes *probes)
+{
+	probes_file_remove(&probes->file);
+}
+
+bool probes_remove_left(pid_t pid, pid_t tid)
+{
+	struct roots roots;
+	if (open_roots(pid, tid, &roots))
+		return false;
+	const bool removed = probes_remove_files(&roots, pid);
+	roots_close(&roots);
+	return removed;
 }
 
 /* ---- in the target --------------------------------------------------------------------------- */
 
-/* Whether the target's descriptor is that of our file: another may have taken its name. */
-static int check_opened(const struct tracee *tracee, int number, int own)
+/*
+ * Has the thread open whatever lies there. The error of another kind of file, or of one that is
+ * leased, says that it is not ours.
+ */
+static int open_in_target(struct remote *remote, struct probes_file *file, int *out_number)
 {
-	char name[32];
-	struct stat opened, wanted;
-	snprintf(name, sizeof(name), "fd/%d", number);
-	if (stat(proc_path(tracee->pid, tracee->tid, name).text, &opened) || fstat(own, &wanted))
-		return -errno;
-	return opened.st_dev == wanted.st_dev && opened.st_ino == wanted.st_ino ? 0 : -ESTALE;
-}
-
-static int map_file(struct remote *remote, remote_addr at, const struct file *file)
-{
-	uint64_t fd;
+	int64_t opened = 0;
 	int err = memory_write(remote->memory, remote->scratch, file->path, strlen(file->path) + 1);
-	if (!err) /* not to wait, if a fifo or a lease is in the way */
-		err = remote_syscall_or_fail(
+	if (!err)
+		err = remote_syscall(
 			remote, SYS_openat,
-			(uint64_t[6]){(uint32_t)AT_FDCWD, remote->scratch, PROBES_OPEN_FLAGS}, &fd);
+			(uint64_t[6]){(uint32_t)AT_FDCWD, remote->scratch, PROBES_OPEN_FLAGS},
+			&opened);
 	if (err)
 		return err;
-	err = check_opened(&remote->tracee, (int)fd, file->fd);
+	*out_number = (int)opened;
+	if (opened == -ELOOP || opened == -ENXIO || opened == -EAGAIN)
+		return -ESTALE;
+	return opened < 0 ? probes_file_refuse(file, (int)opened) : 0;
+}
+
+static int map_opened(struct remote *remote, remote_addr at, int number, struct probes *probes)
+{
+	int64_t mapped = 0;
+	const int err = remote_syscall(remote, SYS_mmap,
+				       (uint64_t[6]){at, PROBES_BYTES, PROT_READ | PROT_EXEC,
+						     MAP_PRIVATE | MAP_FIXED, (uint64_t)number, 0},
+				       &mapped);
+	if (err)
+		return err;
+	if (mapped == -EAGAIN) /* to callers that means that no thread could be borrowed */
+		return -ENOBUFS;
+	if (mapped < 0 && mapped > -4096)
+		return probes_file_refuse(&probes->file, (int)mapped);
+	probes->is_mapped = true;
+	return 0;
+}
+
+/* What the number refers to in the target. */
+static int look_at(const struct tracee *tracee, int number, struct stat *out_status)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "fd/%d", number);
+	return stat(proc_path(tracee->pid, tracee->tid, name).text, out_status) ? -errno : 0;
+}
+
+/*
+ * Closes what was opened, by whichever name it goes now. The program may have closed it, and have
+ * another file under the number.
+ */
+static int close_in_target(struct remote *remote, int number, const struct stat *opened)
+{
+	const struct tracee *tracee = &remote->tracee;
+	struct stat now;
+	if (!target_memfd_is_ours(tracee->pid, tracee->tid, number) &&
+	    (look_at(tracee, number, &now) || now.st_dev != opened->st_dev ||
+	     now.st_ino != opened->st_ino))
+		return 0;
+	return remote_syscall_or_fail(remote, SYS_close, (uint64_t[6]){(uint64_t)number}, NULL);
+}
+
+static int map_file(struct probes *probes, struct remote *remote, remote_addr at)
+{
+	struct probes_file *file = &probes->file;
+	struct stat opened = {0};
+	int number;
+	int err = open_in_target(remote, file, &number);
+	if (err || number < 0)
+		return err;
+	err = look_at(&remote->tracee, number, &opened);
+	/* another may have taken its name */
+	if (!err && (opened.st_dev != file->device || opened.st_ino != file->inode))
+		err = -ESTALE;
 	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_mmap,
-					     (uint64_t[6]){at, PROBES_BYTES, PROT_READ | PROT_EXEC,
-							   MAP_PRIVATE | MAP_FIXED, fd, 0},
-					     NULL);
-	const int closed = arena_close_fd(remote, (int)fd);
+		err = map_opened(remote, at, number, probes);
+	const int closed = close_in_target(remote, number, &opened);
 	return err ? err : closed;
 }
 
 /*
- * Makes the page the target's own, and then compares it: another file may have been there under
- * that name.
+ * Makes the page the target's own, and then compares it: another program may have written to the
+ * file.
  */
 static int check_page(const struct memory *memory, remote_addr at)
 {
@@ -232,46 +188,21 @@ static int check_page(const struct memory *memory, remote_addr at)
 		       : 0;
 }
 
-static int map_from(struct remote *remote, const struct roots *roots, remote_addr at,
-		    const char *directory)
-{
-	struct file file;
-	int err = create_file(remote, roots, directory, &file);
-	if (err)
-		return err;
-	err = map_file(remote, at, &file);
-	remove_file(&file);
-	return err;
-}
-
-int probes_map(struct arena *arena, struct remote *remote)
+int probes_map(struct probes *probes, struct arena *arena, struct remote *remote)
 {
 	struct hi_control *control = arena->control;
 	const remote_addr at = control->arena + control->probes.offset;
-	const uint64_t alloc = find_function("otel_memory_alloc"),
-		       free = find_function("otel_memory_free");
-	struct roots roots;
-	int err = alloc && free ? open_roots(remote->tracee.pid, remote->tracee.tid, &roots)
-				: -EINVAL;
-	if (err)
-		return err;
-	err = -EROFS;
-	for (size_t i = 0; i < DIRECTORIES && err == -EROFS; i++) {
-		err = map_from(remote, &roots, at, directories[i]);
-		/* reasons that may not hold for another directory */
-		if (err == -ENOENT || err == -EACCES || err == -EPERM || err == -ENOSPC ||
-		    err == -EDQUOT || err == -EEXIST || err == -ENOTDIR || err == -EOVERFLOW)
-			err = -EROFS;
-	}
-	roots_close(&roots);
-	if (!err)
+	int err = map_file(probes, remote, at);
+	if (!err && probes->is_mapped)
 		err = check_page(remote->memory, at);
-	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_madvise,
-					     (uint64_t[6]){at, PROBES_BYTES, MADV_DONTDUMP}, NULL);
+	probes->is_swapped = err == -ESTALE;
+	if (err || !probes->is_mapped)
+		return err;
+	err = remote_syscall_or_fail(remote, SYS_madvise,
+				     (uint64_t[6]){at, PROBES_BYTES, MADV_DONTDUMP}, NULL);
 	if (err)
 		return err;
-	control->probe_alloc = at + alloc;
-	control->probe_free = at + free;
+	control->probe_alloc = at + probes->alloc;
+	control->probe_free = at + probes->free;
 	return 0;
 }

@@ -173,7 +173,7 @@ static int load(void *context)
 		attachment->publisher.room = attachment->arena.tables_size;
 		if (layout->probes.size) {
 			attachment->step = "mapping the probes";
-			err = probes_map(&attachment->arena, &remote);
+			err = probes_map(&attachment->probes, &attachment->arena, &remote);
 		}
 	}
 	if (!err) {
@@ -187,6 +187,46 @@ static int load(void *context)
 	int closed = remote_close(&remote);
 	attachment->attach_stop_ns = remote.stopped_ns;
 	return err ? err : closed;
+}
+
+/* The same for a file of the probes in another directory. */
+static int map_probes(void *context)
+{
+	struct attachment *attachment = context;
+	struct remote remote;
+	int err = remote_open(&remote, attachment->pid, &attachment->memory, &attachment->gadgets,
+			      BORROW_DEADLINE_MS);
+	if (err)
+		return err;
+	err = seccomp_filter_check(&remote.tracee, attachment->gadgets.syscall_ret, SECCOMP_OPEN);
+	if (!err)
+		err = probes_map(&attachment->probes, &attachment->arena, &remote);
+	const int closed = remote_close(&remote);
+	if (remote.stopped_ns > attachment->attach_stop_ns)
+		attachment->attach_stop_ns = remote.stopped_ns;
+	return err ? err : closed;
+}
+
+/*
+ * The file of the probes has a name while `load` runs, and no longer: a file system that answers
+ * late must not hold a thread.
+ */
+static int load_with_probes(struct attachment *attachment, struct load *context)
+{
+	attachment->step = "creating the file of the probes";
+	int err = probes_create(&attachment->probes, attachment->pid, attachment->tid);
+	if (!err)
+		err = tracee_worker(load, context);
+	while (!err && !attachment->probes.is_mapped) {
+		attachment->step = "creating the file of the probes";
+		err = probes_create(&attachment->probes, attachment->pid, attachment->tid);
+		if (err)
+			break;
+		attachment->step = "mapping the probes";
+		err = tracee_worker(map_probes, attachment);
+	}
+	probes_remove(&attachment->probes);
+	return err;
 }
 
 struct write {
@@ -305,9 +345,10 @@ int attach(struct attachment *attachment, const struct attach_options *options)
 	int err = layout ? prepare(attachment, options) : -ENOMEM;
 	if (!err)
 		err = plan(attachment, options, layout);
+	struct load context = {.attachment = attachment, .layout = layout};
 	if (!err)
-		err = tracee_worker(load,
-				    &(struct load){.attachment = attachment, .layout = layout});
+		err = options->has_probes ? load_with_probes(attachment, &context)
+					  : tracee_worker(load, &context);
 	/* some functions may turn out not to be hookable at their entry */
 	if (!err)
 		err = attach_entries_settle(attachment, options->hook);

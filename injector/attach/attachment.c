@@ -25,7 +25,8 @@ void attachment_init(struct attachment *attachment, pid_t pid)
 					  .tid = pid,
 					  .pidfd = -1,
 					  .memory = {.fd = -1},
-					  .arena = {.memfd = -1, .target_fd = -1}};
+					  .arena = {.memfd = -1, .target_fd = -1},
+					  .probes = PROBES_NONE};
 	publisher_open(&attachment->publisher);
 }
 
@@ -79,6 +80,7 @@ void attachment_forget(struct attachment *attachment)
 void attachment_close(struct attachment *attachment)
 {
 	attachment_forget(attachment);
+	probes_remove(&attachment->probes);
 	arena_close(&attachment->arena);
 	publisher_close(&attachment->publisher);
 	elf_images_close(&attachment->images);

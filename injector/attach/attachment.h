@@ -15,6 +15,7 @@
 #include "look.h"
 #include "publish.h"
 #include "live_patch.h"
+#include "probes.h"
 #include "unhooked.h"
 
 #define LEFTOVER_MAX 8
@@ -39,6 +40,7 @@ struct attachment {
 	struct publisher publisher;
 
 	struct arena arena; /* of a session of our own */
+	struct probes probes;
 	/*
 	 * the arena's own block, or a copy of a dead injector's; never a block that the target can
 	 * write
@@ -86,6 +88,7 @@ struct attachment {
 
 	int leftover_fd[LEFTOVER_MAX]; /* memfds that a dead injector left open in the target */
 	size_t leftover_count;
+	bool had_file; /* a dead injector had left a file of its probes */
 	size_t slots_written, slots_foreign, entries_written;
 	uint64_t attach_stop_ns; /* how long the borrowed thread was held */
 	const char *step;        /* the current step, for the error message */

@@ -366,5 +366,5 @@ static int close_descriptors(void *context)
 
 int detach_descriptors(struct attachment *attachment)
 {
-	return tracee_worker(close_descriptors, attachment);
+	return attachment->leftover_count ? tracee_worker(close_descriptors, attachment) : 0;
 }

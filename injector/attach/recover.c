@@ -280,7 +280,7 @@ int recover(struct attachment *attachment)
 	 * numbers might be the application's by then.
 	 */
 	find_descriptors(attachment, base ? ARENA_PATH " " : ARENA_PATH);
-	probes_remove_files(attachment->pid, attachment->tid);
+	attachment->had_file = probes_remove_left(attachment->pid, attachment->tid);
 	/* without the objects, stubs of unbound slots are not known */
 	(void)!attachment_read_images(attachment);
 	err = base ? copy_control(attachment, &maps, base) : -ENOENT;

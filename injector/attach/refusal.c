@@ -63,9 +63,12 @@ static const struct refusal {
 	 "its dlopen cannot reach our file: it sees no /proc, or can open no more descriptors; use "
 	 "--loader map"},
 	{EROFS, false,
-	 "--otel needs a directory that it sees and can be written to, and that is not mounted "
-	 "noexec: "
-	 "/tmp, /var/tmp, /dev/shm or /run"},
+	 "--otel needs a directory where heapinject may create a file and the process may map "
+	 "code from it; see to one of these, or leave out --otel"},
+	{ESTALE, false,
+	 "another file was in the place of the one that heapinject had just created: the process "
+	 "closes descriptors that it did not open, or a program replaces files; nothing of that "
+	 "file is used; try again"},
 	{EFBIG, false,
 	 "heapinject itself may make no file that large (ulimit -f where it is started)"},
 	{ENOTSUP, true, "that loader works with glibc only; use --loader map"},
@@ -155,18 +158,34 @@ static const char *sandbox_switch(const struct preflight *preflight, int err)
 		       : "";
 }
 
+/* About the file of the probes. */
+static void describe_file(const struct attachment *attachment, int err, char text[PROBES_REASONS])
+{
+	const struct probes *probes = &attachment->probes;
+	text[0] = 0;
+	if (err == -EROFS)
+		probes_file_reasons(&probes->file, text);
+	else if (err == -ESTALE && probes->is_swapped)
+		snprintf(text, PROBES_REASONS,
+			 "if it goes on, find out which program renames or writes to %s "
+			 "(inotifywait -m), or leave out --otel",
+			 probes->file.path);
+}
+
 int refusal_explain(const struct preflight *preflight, const struct attachment *attachment,
 		    enum hi_loader loader, int err)
 {
 	const char *ours = own_lack(err);
 	const struct refusal *refusal = ours ? NULL : find_refusal(loader, err);
 	const char *remedy = refusal ? refusal->remedy : ours ? ours : "";
+	char about_file[PROBES_REASONS];
 	if (is_gone(preflight, attachment))
 		return HI_EXIT_REFUSED;
 	if (attachment->left_behind)
 		remedy = "not everything could be undone: `heapinject detach` removes the rest";
-	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s%s\n", attachment->step,
+	describe_file(attachment, err, about_file);
+	fprintf(stderr, "heapinject: %s failed for %d (%s): %s%s%s%s%s%s\n", attachment->step,
 		(int)preflight->pid, preflight->comm, strerror(-err), *remedy ? "; " : "", remedy,
-		sandbox_switch(preflight, err));
+		sandbox_switch(preflight, err), *about_file ? "; " : "", about_file);
 	return refusal && !attachment->left_behind ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 }

@@ -19,6 +19,7 @@ import code_pages  # noqa: E402  (the directory is known only now)
 import got_words  # noqa: E402
 
 OURS = "memfd:heapinject"
+PLACES = ("tmp", "var/tmp", "dev/shm", "run")  # of the file of the probes
 KEPT_BYTES = 24576  # of the jumps that stay, and of the words behind them
 SIGNALS = ("SigPnd", "SigBlk", "SigIgn", "SigCgt")
 IO_WORKER = "iou-wrk-"  # io_uring's, of the kernel: they come and go, and take no signals
@@ -308,9 +309,16 @@ def leftovers(pid, has_kept):
         )
         if OURS in line
     ]
-    return lines + [
+    lines += [
         f"left: descriptor of {link}" for link in read_descriptors(directory) if OURS in link
     ]
+    return lines + [f"left: {path}" for path in probes_files(pid)]
+
+
+def probes_files(pid):
+    """The files of its probes that have a name."""
+    paths = (f"/proc/{pid}/root/{place}/heapinject-otel-{pid}.so" for place in PLACES)
+    return [path for path in paths if os.path.lexists(path)]
 
 
 def trace_of(pid):

@@ -10,7 +10,7 @@ import os
 import statistics
 import time
 
-from observe import trace_detector, trace_of
+from observe import probes_files, trace_detector, trace_of
 from session import Session, clean_up, run_detach
 from table import Broken, Outcome, Skip
 
@@ -96,7 +96,7 @@ class Trial:
 
     def clean_up_if_left(self):
         """For sessions that ended in trouble and said so."""
-        if trace_of(self.running.pid) != "none":
+        if trace_of(self.running.pid) != "none" or probes_files(self.running.pid):
             self.clean_up()
 
     def prefix(self):

@@ -45,7 +45,7 @@ static void scene_close(struct scene *scene)
 static void check_said(const struct scene *scene, enum hi_loader loader, int err, int exit_code,
 		       const char *expected)
 {
-	char said[512] = "";
+	char said[2048] = "";
 	int told[2], terminal = dup(STDERR_FILENO);
 	CHECK_EQ(pipe(told), 0);
 	dup2(told[1], STDERR_FILENO);
@@ -75,6 +75,40 @@ UNIT_TEST(a_refusal_names_step_program_error_and_remedy)
 		   "; it locks what it maps (mlockall), and may lock no more");
 	check_said(&scene, HI_LOADER_MAP, -EBUSY, HI_EXIT_REFUSED,
 		   "; another heapinject is at work in it");
+	scene_close(&scene);
+}
+
+UNIT_TEST(a_want_of_a_place_for_the_probes_names_each_directory)
+{
+	struct scene scene;
+	scene_open(&scene);
+	struct probes_file *file = &scene.attachment.probes.file;
+	file->refused[0].err = file->refused[1].err = -ENOSYS;
+	file->refused[2].err = -ENOEXEC;
+	file->refused[3] = (struct probes_refused){.err = -EACCES, .is_by_target = true};
+	check_said(&scene, HI_LOADER_MAP, -EROFS, HI_EXIT_REFUSED,
+		   "or leave out --otel; /tmp, /var/tmp: heapinject has no openat2 or faccessat2 "
+		   "to look there with (a kernel before 5.8, or a seccomp filter of its "
+		   "container: start it outside of that); /dev/shm: mounted noexec; /run: the "
+		   "process may not open that file or map code from it (AppArmor, SELinux, "
+		   "Landlock)\n");
+	scene_close(&scene);
+}
+
+UNIT_TEST(another_file_in_the_place_of_ours_is_said_to_be_one)
+{
+	struct scene scene;
+	scene_open(&scene);
+	struct probes *probes = &scene.attachment.probes;
+	snprintf(probes->file.path, sizeof(probes->file.path), "/tmp/heapinject-otel-1.so");
+	check_said(&scene, HI_LOADER_MAP, -ESTALE, HI_EXIT_REFUSED,
+		   "Stale file handle; another file was in the place of the one that heapinject "
+		   "had just created: the process closes descriptors that it did not open, or a "
+		   "program replaces files; nothing of that file is used; try again\n");
+	probes->is_swapped = true;
+	check_said(&scene, HI_LOADER_MAP, -ESTALE, HI_EXIT_REFUSED,
+		   "; try again; if it goes on, find out which program renames or writes to "
+		   "/tmp/heapinject-otel-1.so (inotifywait -m), or leave out --otel\n");
 	scene_close(&scene);
 }
 
