@@ -191,6 +191,8 @@ host_tests := $(filter-out $(payload_tests),$(unit_names))
 static_program := $(O)/static/heapinject
 # the analyzer of a session of many hours: tests/long/
 feeder := $(O)/long/feed
+# sums of heaps that are walked from outside: tests/integration/heaps_outside/
+walker := $(O)/heaps/walk
 program := $(if $(filter 1,$(STATIC)),$(static_program),$(O)/heapinject)
 FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 
@@ -330,8 +332,8 @@ check-unit: ## all unit tests
 built = O=$(O) HEAPINJECT=$(abspath $(program))
 built_with_faults = $(built) HEAPINJECT_FAULTS_BIN=$(abspath $(FAULTS_BIN)) CC=$(CC)
 
-check-integration: $(program) $(FAULTS_BIN) $(feeder) ## all integration tests: real programs, \
-                                            ## started on loopback
+check-integration: $(program) $(FAULTS_BIN) $(feeder) $(walker) ## all integration tests: real \
+                                            ## programs, started on loopback
 	@$(if $(SAN),,$(MAKE) --no-print-directory $(static_program) || true)
 	@ARCH=$(ARCH) $(built_with_faults) \
 	HEAPINJECT_STATIC_BIN=$(if $(SAN),,$(abspath $(static_program))) tests/run '$(T)'
@@ -442,13 +444,15 @@ long-session: $(program) $(feeder) ## sessions that last, at redis: an hour in m
 	$(built) tests/long/day $(LONG_DAY) || status=1; \
 	exit $$status
 
-$(O)/tests/long/feed.o: flags = $(TEST_FLAGS)
-$(feeder): $(O)/tests/long/feed.o $(cmd_library) $(injector_library) $(analyzer_library)
+$(O)/tests/long/feed.o $(O)/tests/heaps/walk.o: flags = $(TEST_FLAGS)
+$(feeder): $(O)/tests/long/feed.o
+$(walker): $(O)/tests/heaps/walk.o
+$(feeder) $(walker): $(cmd_library) $(injector_library) $(analyzer_library)
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(HOST_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
--include $(O)/tests/long/feed.d
+-include $(O)/tests/long/feed.d $(O)/tests/heaps/walk.d
 
 page-axe: $(program) $(axe) ## what axe-core finds on all tabs of the page, in light and dark, on \
 		## a wide screen and a phone's; a minute

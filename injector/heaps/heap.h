@@ -5,8 +5,11 @@
  *
  *   heap.h             what all readers say: start here
  *   heaps.h            the allocators of a process, each by its reader
- *   heap_bytes.h       memory of the process, as far as it is resident
+ *   heap_bytes.h       memory of the process, as far as it is resident; heap_windows.h: small
+ *                      reads of it; image_data.h: the variables of an object
  *   glibc_arenas.h     glibc: where its arenas are; glibc_heap.c: the chunks in them
+ *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_spans.h: all spans;
+ *                      tcmalloc_caches.h: cached objects; tcmalloc_heap.c: all pieces
  *
  * Uses hooks/ (which allocator it is), elf/, target/. Only reads, and never what is swapped out or
  * was never touched.
@@ -27,9 +30,15 @@
 #include "pages.h"
 
 enum heap_kind {
-	HEAP_USED,     /* a block that the program has */
-	HEAP_CACHED,   /* freed, and kept for a thread or for blocks of the same size */
-	HEAP_FREE,     /* freed or never given out, of use for blocks of other sizes */
+	HEAP_USED,   /* a block that the program has */
+	HEAP_CACHED, /* freed, and in a cache of blocks of one size, of a thread or of all */
+	/*
+	 * Freed or never given out, and in no cache. In a slab it is of use for blocks of the
+	 * slab's size only, until all of the slab is free; what is too small for one more block at
+	 * the end of a slab is free, too. It may have been given back to the system: then it is
+	 * not resident.
+	 */
+	HEAP_FREE,
 	HEAP_METADATA, /* what the allocator needs for itself, apart from heads of blocks */
 	HEAP_UNSURE,   /* it changed while it was read, is damaged, or is swapped out */
 	HEAP_KINDS
@@ -81,5 +90,6 @@ struct heap_found {
 typedef int heap_reader(struct heap_source *source, const struct elf_image *image,
 			const struct heap_visitor *visitor, struct heap_found *out_found);
 heap_reader glibc_heap_walk;
+heap_reader tcmalloc_heap_walk;
 
 #endif

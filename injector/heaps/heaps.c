@@ -18,7 +18,7 @@ static const struct reader readers[] = {
 	{ALLOCATOR_GLIBC, "glibc", glibc_heap_walk},
 	{ALLOCATOR_MUSL, "musl", NULL},
 	{ALLOCATOR_JEMALLOC, "jemalloc", NULL},
-	{ALLOCATOR_TCMALLOC, "tcmalloc", NULL},
+	{ALLOCATOR_TCMALLOC, "tcmalloc", tcmalloc_heap_walk},
 	{ALLOCATOR_MIMALLOC, "mimalloc", NULL},
 	{ALLOCATOR_DPDK, "DPDK", NULL},
 	{ALLOCATOR_UNKNOWN, "an unknown allocator", NULL},

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* tcmalloc_caches.c - see tcmalloc_caches.h. The layout is that of class ThreadCache. */
+#include "tcmalloc_caches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "steps.h"
+
+/* ThreadCache::FreeList */
+#define LIST_BYTES 32u
+#define LIST_LENGTH 8u
+#define LIST_OBJECT_BYTES 24u
+#define LISTS_BYTES (TCMALLOC_CLASSES_MAX * LIST_BYTES)
+
+/* Where the links to the next cache and the one before may be. */
+#define LINKS_LO (LISTS_BYTES + 8u)
+#define LINKS_HI (LISTS_BYTES + 256u)
+#define CACHE_BYTES (LISTS_BYTES + 128u)
+#define CACHES_MAX 65536u
+
+#define CHAIN_MAX (1u << 20)
+#define TRIES 4u
+#define STEPS_MAX (256u << 20)
+
+struct marker {
+	struct tcmalloc_spans *spans;
+	struct heap_windows *windows;
+	const struct tcmalloc_layout *layout;
+	uint64_t *chain; /* numbers of objects */
+	size_t length;
+	remote_addr last; /* object of the chain */
+	bool is_whole;    /* the chain ended as it should */
+	struct steps steps;
+};
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+/* Reads one, no further than `most` objects. 0, or an error of the memory. */
+static int read_chain(struct marker *marker, remote_addr at, unsigned size_class, size_t most)
+{
+	marker->length = 0;
+	marker->is_whole = false;
+	while (at && marker->length < most && steps_take(&marker->steps)) {
+		const uint64_t object =
+			tcmalloc_spans_object(marker->spans, marker->layout, at, size_class);
+		uint64_t next;
+		int err;
+
+		if (object == UINT64_MAX)
+			return 0;
+		err = heap_windows_word(marker->windows, at, &next);
+		if (err)
+			return err == -ENODATA ? 0 : err;
+		marker->chain[marker->length++] = object;
+		marker->last = at;
+		at = next;
+	}
+	marker->is_whole = !at;
+	return 0;
+}
+
+static void mark_chain(struct marker *marker, enum tcmalloc_mark mark)
+{
+	for (size_t i = 0; i < marker->length; i++)
+		if (tcmalloc_spans_mark_of(marker->spans, marker->chain[i]) == TCMALLOC_NO_MARK)
+			tcmalloc_spans_mark(marker->spans, marker->chain[i], mark);
+}
+
+/* ---- transfer caches ------------------------------------------------------------------------- */
+
+static int mark_slot(struct marker *marker, remote_addr slot, unsigned size_class)
+{
+	remote_addr ends[2] = {0};
+	int err = 0;
+
+	for (unsigned i = 0; i < TRIES && !err; i++) {
+		err = heap_windows_read(marker->windows, slot, ends, sizeof(ends));
+		if (!err)
+			err = read_chain(marker, ends[0], size_class, CHAIN_MAX);
+		if (err || (marker->is_whole && marker->length && marker->last == ends[1]))
+			break;
+		marker->spans->reread++;
+		heap_windows_drop(marker->windows);
+		marker->length = 0; /* it has gone to a thread */
+	}
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	mark_chain(marker, TCMALLOC_CACHED);
+	return 0;
+}
+
+static int mark_transfer_caches(struct marker *marker)
+{
+	const struct tcmalloc_layout *layout = marker->layout;
+	int err = 0;
+
+	for (unsigned i = 1; i < layout->class_count && !err; i++) {
+		const remote_addr list = layout->central + i * TCMALLOC_CENTRAL_BYTES;
+		uint32_t used = 0;
+
+		err = heap_windows_read(marker->windows, list + TCMALLOC_CENTRAL_SLOTS_USED, &used,
+					sizeof(used));
+		for (unsigned slot = 0; slot < used && slot < TCMALLOC_SLOTS_MAX && !err; slot++)
+			err = mark_slot(marker,
+					list + TCMALLOC_CENTRAL_SLOTS + slot * TCMALLOC_SLOT_BYTES,
+					i);
+	}
+	return err == -ENODATA ? 0 : err;
+}
+
+/* ---- caches of threads ----------------------------------------------------------------------- */
+
+static int mark_list(struct marker *marker, remote_addr list, unsigned size_class)
+{
+	struct {
+		remote_addr first;
+		uint32_t length;
+	} head = {0};
+	int err = 0;
+
+	for (unsigned i = 0; i < TRIES && !err; i++) {
+		err = heap_windows_read(marker->windows, list, &head, LIST_LENGTH + 4);
+		if (!err)
+			err = read_chain(marker, head.first, size_class,
+					 head.length < CHAIN_MAX ? head.length : CHAIN_MAX);
+		if (err || (marker->is_whole && marker->length == head.length))
+			break;
+		marker->spans->reread++;
+		heap_windows_drop(marker->windows);
+	}
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	mark_chain(marker, marker->is_whole && marker->length == head.length ? TCMALLOC_CACHED
+									     : TCMALLOC_UNSURE);
+	return 0;
+}
+
+/* Every list has the size of its objects. */
+static int is_cache(struct marker *marker, remote_addr at)
+{
+	const struct tcmalloc_layout *layout = marker->layout;
+	uint8_t byte[LISTS_BYTES];
+	uint32_t size;
+	/* most are none: a look at one list before all are copied */
+	int err = at % TCMALLOC_WORD
+			  ? -ENODATA
+			  : heap_windows_read(marker->windows, at + LIST_BYTES + LIST_OBJECT_BYTES,
+					      &size, sizeof(size));
+
+	if (err || size != layout->size[1])
+		return err == -ENODATA ? 0 : err;
+	err = heap_windows_read(marker->windows, at, byte, sizeof(byte));
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	for (unsigned i = 0; i < layout->class_count; i++) {
+		memcpy(&size, byte + i * LIST_BYTES + LIST_OBJECT_BYTES, sizeof(size));
+		if (size != layout->size[i])
+			return 0;
+	}
+	return 1;
+}
+
+/* A cache to which a variable leads. 1: found. */
+static int find_cache(struct marker *marker, const struct image_data *data, remote_addr *out_cache)
+{
+	const struct maps *maps = marker->windows->source->maps;
+	int found = 0;
+
+	for (size_t i = 0; i < data->count && !found; i++) {
+		const struct heap_bytes *bytes = &data->segment[i];
+
+		for (remote_addr at = bytes->lo; !found && heap_bytes_has(bytes, at, 8);
+		     at += TCMALLOC_WORD) {
+			const uint64_t word = heap_bytes_word(bytes, at);
+
+			if (word < LISTS_BYTES || word % TCMALLOC_WORD ||
+			    tcmalloc_spans_find(marker->spans, word) || !maps_find(maps, word))
+				continue;
+			found = is_cache(marker, word);
+			*out_cache = word;
+		}
+	}
+	return found;
+}
+
+static int links_of(struct marker *marker, remote_addr cache, unsigned offset, uint64_t link[2])
+{
+	const int err = heap_windows_read(marker->windows, cache + offset, link, 16);
+
+	return err == -ENODATA ? -EPROTO : err;
+}
+
+/* Where a cache has the links to others. 0: not found, it is the only one. */
+static int find_links(struct marker *marker, remote_addr cache, unsigned *out_offset)
+{
+	int err = 0;
+
+	for (unsigned offset = LINKS_LO; offset < LINKS_HI && !err; offset += TCMALLOC_WORD) {
+		uint64_t link[2], back[2] = {0};
+
+		err = links_of(marker, cache, offset, link);
+		for (unsigned i = 0; i < 2 && !err; i++) {
+			if (!link[i] || link[i] == cache || is_cache(marker, link[i]) <= 0)
+				continue;
+			err = links_of(marker, link[i], offset, back);
+			if (!err && back[!i] == cache) {
+				*out_offset = offset;
+				return 0;
+			}
+		}
+	}
+	return err;
+}
+
+static int mark_cache(struct marker *marker, remote_addr cache)
+{
+	int err = tcmalloc_spans_add_own(marker->spans, cache, cache + CACHE_BYTES);
+
+	for (unsigned i = 1; i < marker->layout->class_count && !err; i++)
+		err = mark_list(marker, cache + i * LIST_BYTES, i);
+	return !err && clock_now_ns() >= marker->windows->source->deadline_ns ? -ETIMEDOUT : err;
+}
+
+/* From the cache at hand in one direction: 0 forward, 1 back. */
+static int mark_caches_from(struct marker *marker, remote_addr cache, unsigned offset,
+			    unsigned direction, struct steps *steps)
+{
+	int err = 0;
+
+	while (cache && !err && steps_take(steps)) {
+		uint64_t link[2];
+
+		err = links_of(marker, cache, offset, link);
+		cache = err ? 0 : link[direction];
+		/* a thread that has ended takes its cache with it: the walk ends there */
+		if (!cache || is_cache(marker, cache) <= 0)
+			break;
+		err = mark_cache(marker, cache);
+	}
+	return err == -EPROTO ? 0 : err;
+}
+
+static int mark_thread_caches(struct marker *marker, const struct image_data *data)
+{
+	struct steps steps = {CACHES_MAX};
+	remote_addr cache = 0;
+	unsigned offset = 0;
+	int err = find_cache(marker, data, &cache);
+
+	if (err <= 0)
+		return err ? err : -EPROTO;
+	err = find_links(marker, cache, &offset);
+	if (!err)
+		err = mark_cache(marker, cache);
+	for (unsigned direction = 0; direction < 2 && !err && offset; direction++)
+		err = mark_caches_from(marker, cache, offset, direction, &steps);
+	return err;
+}
+
+int tcmalloc_caches_mark(struct tcmalloc_spans *spans, struct heap_windows *windows,
+			 const struct tcmalloc_layout *layout, const struct image_data *data)
+{
+	struct marker marker = {
+		.spans = spans,
+		.windows = windows,
+		.layout = layout,
+		.chain = malloc(CHAIN_MAX * sizeof(*marker.chain)),
+		.steps = {STEPS_MAX},
+	};
+	int err = marker.chain ? 0 : -ENOMEM;
+
+	heap_windows_drop(windows);
+	if (!err)
+		err = mark_transfer_caches(&marker);
+	if (!err)
+		err = mark_thread_caches(&marker, data);
+	free(marker.chain);
+	return err;
+}
