@@ -8,6 +8,7 @@
  *   heap_bytes.h       memory of the process, as far as it is resident; heap_windows.h: small
  *                      reads of it; image_data.h: the variables of an object
  *   glibc_arenas.h     glibc: where its arenas are; glibc_heap.c: the chunks in them
+ *   musl_metas.h       musl: where its groups are; musl_heap.c: the slots in them
  *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_spans.h: all spans;
  *                      tcmalloc_caches.h: cached objects; tcmalloc_heap.c: all pieces
  *
@@ -48,6 +49,7 @@ struct heap_piece {
 	remote_addr address; /* of the block: what malloc returned */
 	uint64_t bytes;      /* that can be used */
 	uint32_t head_bytes; /* right before address: the block's head */
+	uint32_t tail_bytes; /* right after the block: not to be used, as fewer were asked for */
 	uint32_t arena;      /* counted from 0; allocators without arenas have one */
 	enum heap_kind kind;
 };
@@ -89,7 +91,6 @@ struct heap_found {
  */
 typedef int heap_reader(struct heap_source *source, const struct elf_image *image,
 			const struct heap_visitor *visitor, struct heap_found *out_found);
-heap_reader glibc_heap_walk;
-heap_reader tcmalloc_heap_walk;
+heap_reader glibc_heap_walk, musl_heap_walk, tcmalloc_heap_walk;
 
 #endif

@@ -16,7 +16,7 @@ struct reader {
 
 static const struct reader readers[] = {
 	{ALLOCATOR_GLIBC, "glibc", glibc_heap_walk},
-	{ALLOCATOR_MUSL, "musl", NULL},
+	{ALLOCATOR_MUSL, "musl", musl_heap_walk},
 	{ALLOCATOR_JEMALLOC, "jemalloc", NULL},
 	{ALLOCATOR_TCMALLOC, "tcmalloc", tcmalloc_heap_walk},
 	{ALLOCATOR_MIMALLOC, "mimalloc", NULL},
@@ -53,8 +53,9 @@ static int walk_one(struct heap_source *source, const struct elf_image *image,
 }
 
 /* The C library's own malloc is there even where the program has another one. */
-static const struct elf_image *other_glibc(const struct elf_images *images,
-					   const struct allocators *allocators)
+static const struct elf_image *other_libc(const struct elf_images *images,
+					  const struct allocators *allocators,
+					  enum allocator_family *out_family)
 {
 	for (size_t i = 0; i < images->count; i++) {
 		const struct elf_image *image = &images->image[i];
@@ -66,40 +67,67 @@ static const struct elf_image *other_glibc(const struct elf_images *images,
 			is_known |= allocators->allocator[j].image == image;
 		if (!is_known && image->elf && image->dynamic &&
 		    allocator_open(image, "", &room, &allocator) &&
-		    allocator.family == ALLOCATOR_GLIBC)
+		    (allocator.family == ALLOCATOR_GLIBC || allocator.family == ALLOCATOR_MUSL)) {
+			*out_family = allocator.family;
 			return image;
+		}
 	}
 	return NULL;
 }
 
-/*
- * In a stripped program that has the C library linked in, no symbol says that it has an allocator.
- * Its heap is found by what it looks like.
- */
-static int walk_unnamed(struct heap_source *source, const struct heap_visitor *visitor,
-			struct heaps *heaps)
+static const struct elf_image *program_of(const struct elf_images *images)
 {
-	for (size_t i = 0; i < source->images->count; i++)
-		if (source->images->image[i].is_main)
-			return walk_one(source, &source->images->image[i], ALLOCATOR_GLIBC, visitor,
-					heaps);
-	return 0;
+	for (size_t i = 0; i < images->count; i++)
+		if (images->image[i].is_main)
+			return &images->image[i];
+	return NULL;
+}
+
+/*
+ * A program that was stripped may have an allocator whose functions have no names: a reader that
+ * finds its structures is right.
+ */
+static int walk_nameless(struct heap_source *source, const struct heap_visitor *visitor,
+			 struct heaps *heaps)
+{
+	const struct elf_image *program = program_of(source->images);
+	int err = 0;
+
+	for (size_t i = 0; program && readers[i].family != ALLOCATOR_UNKNOWN && !err; i++) {
+		struct heap_found found = {0};
+
+		if (!readers[i].walk)
+			continue;
+		err = readers[i].walk(source, program, visitor, &found);
+		if (!err && !found.refusal[0] && heaps->count < HEAPS_MAX)
+			heaps->found[heaps->count++] = found;
+		err = err == -ENOENT ? 0 : err;
+	}
+	return err;
 }
 
 int heaps_walk(struct heap_source *source, const struct heap_visitor *visitor,
 	       struct heaps *out_heaps)
 {
 	static struct allocators allocators;
+	bool is_known = false; /* the program itself has one */
 	int err = allocators_find(source->images, source->memory, NULL, &allocators);
 
 	*out_heaps = (struct heaps){0};
 	if (err && err != -ENOENT)
 		return err;
 	if (err == -ENOENT)
-		return walk_unnamed(source, visitor, out_heaps);
+		allocators.count = 0;
+	err = 0;
 	for (size_t i = 0; i < allocators.count && !err; i++)
 		err = walk_one(source, allocators.allocator[i].image,
 			       allocators.allocator[i].family, visitor, out_heaps);
-	const struct elf_image *glibc = err ? NULL : other_glibc(source->images, &allocators);
-	return glibc ? walk_one(source, glibc, ALLOCATOR_GLIBC, visitor, out_heaps) : err;
+	enum allocator_family family;
+	const struct elf_image *libc =
+		err ? NULL : other_libc(source->images, &allocators, &family);
+	if (libc)
+		err = walk_one(source, libc, family, visitor, out_heaps);
+	for (size_t i = 0; i < allocators.count; i++)
+		is_known |= allocators.allocator[i].image->is_main;
+	return err || is_known ? err : walk_nameless(source, visitor, out_heaps);
 }

@@ -8,7 +8,7 @@
 #include "heap.h"
 #include "target_allocators.h"
 
-#define HEAPS_MAX (ALLOCATORS_MAX + 2u)
+#define HEAPS_MAX (ALLOCATORS_MAX + 4u)
 
 struct heaps {
 	struct heap_found found[HEAPS_MAX];

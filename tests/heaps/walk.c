@@ -43,7 +43,8 @@ static int add_piece(void *context, const struct heap_piece *piece)
 			return -ENOMEM;
 	}
 	sums->range[sums->count++] = (struct range){piece->address - piece->head_bytes,
-						    piece->address + piece->bytes};
+						    piece->address + piece->bytes +
+							    piece->tail_bytes};
 	return 0;
 }
 

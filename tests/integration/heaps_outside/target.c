@@ -250,7 +250,9 @@ static bool plain_truth(void)
 
 static bool plain_purge(void)
 {
+#ifdef __GLIBC__
 	malloc_trim(0);
+#endif
 	return true;
 }
 
