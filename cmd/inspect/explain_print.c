@@ -12,7 +12,7 @@ struct row {
 
 static const struct row rows[ACCOUNT_PARTS] = {
 	[ACCOUNT_USED] = {"used", "blocks in use"},
-	[ACCOUNT_HEADS] = {"heads", "heads of blocks"},
+	[ACCOUNT_HEADS] = {"heads", "heads of blocks, and rounding"},
 	[ACCOUNT_CACHED] = {"cached", "freed blocks in caches"},
 	[ACCOUNT_FREE] = {"free", "free memory of the allocator"},
 	[ACCOUNT_METADATA] = {"metadata", "the allocator's own data"},

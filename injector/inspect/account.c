@@ -112,8 +112,8 @@ static int take_piece(void *context, const struct heap_piece *piece)
 
 	if (err)
 		return err;
-	if (piece->head_bytes)
-		add(&account->part[ACCOUNT_HEADS], piece->head_bytes, &head);
+	if (piece->head_bytes || piece->tail_bytes)
+		add(&account->part[ACCOUNT_HEADS], piece->head_bytes + piece->tail_bytes, &head);
 	add(&account->part[part[piece->kind]], piece->bytes, &block);
 	arena->used += piece->kind == HEAP_USED ? piece->bytes : 0;
 	arena->free_resident += piece->kind == HEAP_FREE ? block.resident : 0;

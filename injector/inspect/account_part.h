@@ -6,8 +6,8 @@
 #define HI_ACCOUNT_PART_H
 
 enum account_part {
-	ACCOUNT_USED,      /* blocks that the program has, without their heads */
-	ACCOUNT_HEADS,     /* of all blocks */
+	ACCOUNT_USED,      /* blocks that the program has, without heads and rounding */
+	ACCOUNT_HEADS,     /* of all blocks, and what was rounded up */
 	ACCOUNT_CACHED,    /* freed blocks in caches of threads and of sizes */
 	ACCOUNT_FREE,      /* what the allocator has free */
 	ACCOUNT_METADATA,  /* what the allocator needs for itself */

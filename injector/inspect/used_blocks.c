@@ -42,7 +42,7 @@ static int take(void *context, const struct heap_piece *piece)
 {
 	struct used_blocks *blocks = context;
 	int err = add_range(blocks, piece->address - piece->head_bytes,
-			    piece->address + piece->bytes);
+			    piece->address + piece->bytes + piece->tail_bytes);
 
 	blocks->unsure_bytes += piece->kind == HEAP_UNSURE ? piece->bytes : 0;
 	if (err || piece->kind != HEAP_USED)
