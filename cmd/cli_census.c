@@ -3,160 +3,73 @@
  * cli_census.c - `heapinject census`: counts the blocks that a process holds, by what they hold.
  * Nothing is injected and no thread is stopped.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <errno.h>
 
 #include "census_print.h"
-#include "cli_arguments.h"
 #include "cli_command.h"
-#include "clock.h"
+#include "cli_look.h"
 #include "hi_exit.h"
-#include "hi_units.h"
-#include "inspected.h"
-#include "plain_text.h"
 #include "refused.h"
-#include "type_names.h"
 
-#define SECOND_NS 1000000000ull
-#define WALK_NS_MAX (60 * SECOND_NS) /* of one look */
-#define ROWS 30u
-
-struct census_options {
-	bool json, show_data, all;
-	uint64_t watch_ns; /* 0: one census */
-};
-
-static int parse(int argc, char **argv, struct census_options *out, pid_t *out_pid)
-{
-	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
-						     {"show-data", no_argument, NULL, 'd'},
-						     {"all", no_argument, NULL, 'a'},
-						     {"duration", required_argument, NULL, 's'},
-						     {NULL, 0, NULL, 0}};
-	struct hi_options given = {
-		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
-
-	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
-		switch (option) {
-		case 'j':
-			out->json = !given.is_off;
-			break;
-		case 'd':
-			out->show_data = !given.is_off;
-			break;
-		case 'a':
-			out->all = !given.is_off;
-			break;
-		case 's':
-			if (hi_parse_time(given.value, &out->watch_ns))
-				return cli_usage_error("census", "no duration", given.value);
-			break;
-		default:
-			return cli_option_error("census", option, &given);
-		}
-	}
-	return cli_parse_only_pid(argc, argv, given.next, out_pid);
-}
-
-/* All that is read of the process. */
-struct reading {
-	struct memory memory;
-	struct inspected inspected;
-	struct used_blocks blocks;
-	struct content_reader reader;
+struct counting {
+	struct cli_look look;
+	struct cli_look_options options;
 	struct census before, now;
 };
 
-static int count(struct reading *reading, struct census *out_census)
+static int count(struct cli_look *look, struct census *out_census)
 {
-	struct inspected *inspected = &reading->inspected;
+	const int err = cli_look_now(look);
+	const struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
 
-	used_blocks_close(&reading->blocks);
-	inspected_close(inspected);
-	int err = inspected_open(inspected, &reading->memory, clock_now_ns() + WALK_NS_MAX);
-	if (!err)
-		err = used_blocks_find(&inspected->source, &reading->blocks);
-	if (!err && !reading->reader.types.source)
-		type_infos_open(&reading->reader.types, &inspected->source);
-	reading->reader.blocks = &reading->blocks;
-	return err ? err
-		   : census_take(&inspected->source, &reading->blocks, &reading->reader,
-				 out_census);
+	return err ? err : census_take(&look->inspected.source, &of, &look->reader, out_census);
 }
 
-static void wait_ns(uint64_t ns)
+static int count_all(struct counting *counting)
 {
-	struct timespec left = {.tv_sec = (time_t)(ns / SECOND_NS),
-				.tv_nsec = (long)(ns % SECOND_NS)};
+	struct cli_look *look = &counting->look;
+	const bool is_twice = counting->options.watch_ns;
+	int err = count(look, is_twice ? &counting->before : &counting->now);
 
-	while (nanosleep(&left, &left))
-		;
+	if (!err && is_twice) {
+		cli_look_wait(counting->options.watch_ns);
+		err = count(look, &counting->now);
+	}
+	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
 }
 
-static int read_all(struct reading *reading, const struct census_options *options)
+static void print(void *context, char *const *type, FILE *out)
 {
-	int err = count(reading, options->watch_ns ? &reading->before : &reading->now);
-
-	if (err || !options->watch_ns)
-		return err;
-	wait_ns(options->watch_ns);
-	err = count(reading, &reading->now);
-	return !err && !memory_is_alive(&reading->memory) ? -ESRCH : err;
-}
-
-/* Without any right: the names are the process's. */
-static int print(const struct reading *reading, const struct census_options *options,
-		 const char *name)
-{
-	const struct type_infos *types = &reading->reader.types;
-	const pid_t pid = reading->memory.pid;
-	char **readable = calloc(types->count + 1, sizeof(*readable));
-	FILE *out = type_names_give_up_rights();
-
-	if (!out || !readable)
-		return HI_EXIT_FAILED;
-	for (size_t i = 0; i < types->count; i++)
-		readable[i] = type_names_readable(types->name[i]);
+	const struct counting *counting = context;
 	const struct counted counted = {
-		.pid = pid,
-		.name = name,
-		.blocks = &reading->blocks,
-		.before = options->watch_ns ? &reading->before : NULL,
-		.now = &reading->now,
-		.type = readable,
-		.show_data = options->show_data,
-		.rows = options->all ? 0 : ROWS,
+		.pid = counting->look.memory.pid,
+		.name = counting->look.name,
+		.blocks = &counting->look.blocks,
+		.before = counting->options.watch_ns ? &counting->before : NULL,
+		.now = &counting->now,
+		.type = type,
+		.show_data = counting->options.show_data,
+		.rows = counting->options.all ? 0 : CLI_LOOK_ROWS,
 	};
-	if (options->json)
+
+	if (counting->options.json)
 		census_print_json(&counted, out);
 	else
 		census_print(&counted, out);
-	return fclose(out) ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
 static int run_census(int argc, char **argv)
 {
-	struct census_options options = {0};
-	static struct reading reading;
-	struct proc_status status = {0};
-	char name[sizeof(status.comm) + 1] = "?";
+	static struct counting counting;
 	pid_t pid;
-	int exit_code = parse(argc, argv, &options, &pid);
+	const int exit_code = cli_look_parse(argc, argv, &counting.options, &pid);
 
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
-	int err = memory_open_to_read(&reading.memory, pid, pid);
+	int err = cli_look_open(&counting.look, pid);
 	if (!err)
-		err = read_all(&reading, &options);
-	if (err)
-		return refused_print(pid, err);
-	if (!proc_status_read(pid, 0, &status))
-		plain_text_copy(name, sizeof(name), status.comm);
-	exit_code = print(&reading, &options, name);
-	if (exit_code != HI_EXIT_OK)
-		fputs("heapinject: cannot give up rights to print names\n", stderr);
-	return exit_code;
+		err = count_all(&counting);
+	return err ? refused_print(pid, err) : cli_look_end(&counting.look, print, &counting);
 }
 
 const struct command cli_census = {

@@ -2,14 +2,12 @@
 /* census_print.c - see census_print.h. */
 #include "census_print.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "group_name.h"
 #include "hi_units.h"
 #include "plain_text.h"
-
-#define NAME_WIDTH 60
 
 /* A group, with what it was before. */
 struct row {
@@ -65,27 +63,6 @@ static struct rows sorted(const struct counted *counted)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static void print_name(const struct counted *counted, const struct census_group *group, FILE *out)
-{
-	char size[HI_UNITS_TEXT_MAX];
-
-	if (group->kind == CONTENT_OBJECT) {
-		const char *name = counted->type[group->type];
-
-		fprintf(out, "%.*s%s", NAME_WIDTH, name,
-			name[0] && strlen(name) > NAME_WIDTH ? "..." : "");
-		return;
-	}
-	fprintf(out, "%s of %s", content_name(group->kind),
-		group->size ? hi_format_bytes((double)group->size, size, sizeof(size))
-			    : "other sizes");
-	if (group->kind != CONTENT_TEXT || !counted->show_data)
-		return;
-	fputs(": ", out);
-	for (size_t i = 0; i < sizeof(group->text) && i < group->size && group->text[i]; i++)
-		fputc(isprint(group->text[i]) ? group->text[i] : '.', out);
-}
-
 static void print_growth(const struct row *row, double seconds, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX], number[HI_UNITS_TEXT_MAX + 4] = "";
@@ -114,7 +91,7 @@ static void print_row(const struct counted *counted, const struct row *row, doub
 	if (seconds > 0)
 		print_growth(row, seconds, out);
 	fputs("  ", out);
-	print_name(counted, group, out);
+	group_name_print(group, counted->type, counted->show_data, out);
 	fputc('\n', out);
 }
 
@@ -134,22 +111,6 @@ static void print_kinds(const struct counted *counted, FILE *out)
 		before = ", ";
 	}
 	fputc('\n', out);
-}
-
-static void print_notes(const struct counted *counted, FILE *out)
-{
-	const struct used_blocks *blocks = counted->blocks;
-	char text[HI_UNITS_TEXT_MAX];
-
-	for (size_t i = 0; i < blocks->heaps.count; i++)
-		if (*blocks->heaps.found[i].refusal)
-			fprintf(out, "not counted: blocks of %s: %s\n", blocks->heaps.found[i].name,
-				blocks->heaps.found[i].refusal);
-	if (blocks->unsure_bytes)
-		fprintf(out, "not counted: %s that changed while it was read, or are damaged\n",
-			hi_format_bytes((double)blocks->unsure_bytes, text, sizeof(text)));
-	if (blocks->is_partial)
-		fprintf(out, "not counted: blocks beyond the first %zu\n", blocks->count);
 }
 
 void census_print(const struct counted *counted, FILE *out)
@@ -172,7 +133,7 @@ void census_print(const struct counted *counted, FILE *out)
 		print_row(counted, &rows.row[i], rows.seconds, out);
 	if (shown < rows.count)
 		fprintf(out, "  (%zu more rows: --all)\n", rows.count - shown);
-	print_notes(counted, out);
+	group_notes_print(counted->blocks, out);
 	free(rows.row);
 }
 
@@ -181,23 +142,13 @@ void census_print(const struct counted *counted, FILE *out)
 static void print_row_json(const struct counted *counted, const struct row *row, double seconds,
 			   FILE *out)
 {
-	const struct census_group *group = row->group;
-	char sample[CENSUS_SAMPLE_BYTES + 1] = "";
-
-	fprintf(out, "{\"kind\":\"%s\",\"class\":", content_name(group->kind));
-	plain_text_json(out, group->kind == CONTENT_OBJECT ? counted->type[group->type] : "");
-	fprintf(out, ",\"size\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64, group->size,
-		group->count, group->bytes);
+	fputc('{', out);
+	group_name_print_json(row->group, counted->type, counted->show_data, out);
+	fprintf(out, ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64, row->group->count,
+		row->group->bytes);
 	if (seconds > 0)
 		fprintf(out, ",\"blocks_per_second\":%.3f,\"bytes_per_second\":%.1f",
 			(double)row->blocks / seconds, (double)row->bytes / seconds);
-	fprintf(out, ",\"example\":\"0x%" PRIx64 "\"", group->sample);
-	if (counted->show_data && group->kind == CONTENT_TEXT) {
-		for (size_t i = 0; i < CENSUS_SAMPLE_BYTES && i < group->size; i++)
-			sample[i] = (char)group->text[i];
-		fputs(",\"text\":", out);
-		plain_text_json(out, sample);
-	}
 	fputc('}', out);
 }
 
@@ -207,19 +158,10 @@ void census_print_json(const struct counted *counted, FILE *out)
 
 	fprintf(out, "{\"pid\":%d,\"name\":", (int)counted->pid);
 	plain_text_json(out, counted->name);
-	fprintf(out,
-		",\"seconds\":%.3f,\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
-		",\"unsure_bytes\":%" PRIu64 ",\"partial\":%s,\"allocators\":[",
-		rows.seconds, counted->now->block_count, counted->now->bytes,
-		counted->blocks->unsure_bytes, counted->blocks->is_partial ? "true" : "false");
-	for (size_t i = 0; i < counted->blocks->heaps.count; i++) {
-		fputs(i ? ",{\"name\":" : "{\"name\":", out);
-		plain_text_json(out, counted->blocks->heaps.found[i].name);
-		fputs(",\"refusal\":", out);
-		plain_text_json(out, counted->blocks->heaps.found[i].refusal);
-		fputc('}', out);
-	}
-	fputs("],\"rows\":[", out);
+	fprintf(out, ",\"seconds\":%.3f,\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64, rows.seconds,
+		counted->now->block_count, counted->now->bytes);
+	group_notes_print_json(counted->blocks, out);
+	fputs(",\"rows\":[", out);
 	for (size_t i = 0; i < rows.count; i++) {
 		fputs(i ? "," : "", out);
 		print_row_json(counted, &rows.row[i], rows.seconds, out);

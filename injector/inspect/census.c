@@ -73,13 +73,22 @@ const struct census_group *census_find(const struct census *census,
 	return slot ? &census->group[slot - 1] : NULL;
 }
 
-static int count_block(struct census *census, const struct mark_block *block,
-		       struct content content, const uint8_t *byte, size_t known)
+/* One block, as its content says. */
+struct counted {
+	const struct mark_block *block;
+	struct content content;
+	const uint8_t *byte; /* its first ones */
+	size_t known;
+	struct census_more more;
+};
+
+static int count_block(struct census *census, const struct counted *counted)
 {
+	const struct mark_block *block = counted->block;
 	struct census_group key = {
-		.kind = content.kind,
-		.type = content.type,
-		.size = content.kind == CONTENT_OBJECT ? 0 : block->bytes,
+		.kind = counted->content.kind,
+		.type = counted->content.type,
+		.size = counted->content.kind == CONTENT_OBJECT ? 0 : block->bytes,
 		.sample = block->address,
 	};
 	const int err = make_room(census);
@@ -94,12 +103,18 @@ static int count_block(struct census *census, const struct mark_block *block,
 	}
 	if (!*slot) {
 		if (key.kind == CONTENT_TEXT)
-			memcpy(key.text, byte, known < sizeof(key.text) ? known : sizeof(key.text));
+			memcpy(key.text, counted->byte,
+			       counted->known < sizeof(key.text) ? counted->known
+								 : sizeof(key.text));
 		census->group[census->count] = key;
 		*slot = (uint32_t)++census->count;
 	}
-	census->group[*slot - 1].count++;
-	census->group[*slot - 1].bytes += block->bytes;
+	struct census_group *group = &census->group[*slot - 1];
+
+	group->count++;
+	group->bytes += block->bytes;
+	group->more_count += counted->more.count;
+	group->more_bytes += counted->more.bytes;
 	census->block_count++;
 	census->bytes += block->bytes;
 	return 0;
@@ -124,27 +139,27 @@ static int read_block(const struct heap_source *source, struct heap_bytes *bytes
 	return err;
 }
 
-int census_take(const struct heap_source *source, const struct used_blocks *blocks,
+int census_take(const struct heap_source *source, const struct census_of *of,
 		struct content_reader *reader, struct census *out_census)
 {
 	struct heap_bytes bytes = {0};
 	int err = 0;
 
 	*out_census = (struct census){.at_ns = clock_now_ns()};
-	for (size_t i = 0; i < blocks->count && !err; i++) {
-		const struct mark_block *block = &blocks->block[i];
+	for (size_t i = 0; i < of->count && !err; i++) {
+		const struct mark_block *block = &of->block[i];
 		const size_t size = block->bytes < CONTENT_BYTES ? block->bytes : CONTENT_BYTES;
-		struct content content = {CONTENT_UNKNOWN, TYPE_NONE};
-		const uint8_t *byte = NULL;
-		size_t known;
+		struct counted counted = {.block = block, .content = {CONTENT_UNKNOWN, TYPE_NONE}};
 
-		err = read_block(source, &bytes, block->address, size, &known);
-		if (known) {
-			byte = bytes.byte + (block->address - bytes.lo);
-			content = content_of(reader, byte, known);
+		if (of->more)
+			counted.more = of->more[i];
+		err = read_block(source, &bytes, block->address, size, &counted.known);
+		if (counted.known) {
+			counted.byte = bytes.byte + (block->address - bytes.lo);
+			counted.content = content_of(reader, counted.byte, counted.known);
 		}
 		if (!err)
-			err = count_block(out_census, block, content, byte, known);
+			err = count_block(out_census, &counted);
 	}
 	heap_bytes_close(&bytes);
 	return err;

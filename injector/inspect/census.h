@@ -16,6 +16,7 @@ struct census_group {
 	uint32_t type; /* of an object */
 	uint64_t size; /* of each block, usable; 0: of an object, whose sizes may differ */
 	uint64_t count, bytes;
+	uint64_t more_count, more_bytes;   /* of what hangs on them: see census_of */
 	remote_addr sample;                /* one of them */
 	uint8_t text[CENSUS_SAMPLE_BYTES]; /* the first bytes of that one, if it is text */
 };
@@ -30,8 +31,18 @@ struct census {
 	bool is_crowded;             /* there were more groups: the rest is in those of size 0 */
 };
 
+/* What is counted. */
+struct census_of {
+	const struct mark_block *block;
+	size_t count;
+	/* By block, of others that are there for its sake alone; NULL: nothing is. */
+	const struct census_more {
+		uint64_t count, bytes;
+	} * more;
+};
+
 /* The content of each block as its first bytes are now. 0, -ENOMEM, or an error of the memory. */
-must_check int census_take(const struct heap_source *source, const struct used_blocks *blocks,
+must_check int census_take(const struct heap_source *source, const struct census_of *of,
 			   struct content_reader *reader, struct census *out_census);
 void census_close(struct census *census);
 /* The same group in another census, or NULL. Types of both have to be of one reader. */

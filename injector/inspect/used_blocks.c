@@ -41,9 +41,12 @@ static int add_range(struct used_blocks *blocks, remote_addr lo, remote_addr hi)
 static int take(void *context, const struct heap_piece *piece)
 {
 	struct used_blocks *blocks = context;
-	int err = add_range(blocks, piece->address - piece->head_bytes,
-			    piece->address + piece->bytes + piece->tail_bytes);
+	int err = 0;
 
+	/* what is not understood may hold anything */
+	if (piece->kind != HEAP_UNSURE)
+		err = add_range(blocks, piece->address - piece->head_bytes,
+				piece->address + piece->bytes + piece->tail_bytes);
 	blocks->unsure_bytes += piece->kind == HEAP_UNSURE ? piece->bytes : 0;
 	if (err || piece->kind != HEAP_USED)
 		return err;

@@ -20,7 +20,7 @@ struct used_blocks {
 	struct mark_block *block; /* by address; bytes: that can be used */
 	size_t count, room;
 	uint64_t bytes;           /* of all */
-	struct used_range *range; /* memory of allocators, by address, adjacent ranges joined */
+	struct used_range *range; /* memory of allocators that was understood, by address, joined */
 	size_t range_count, range_room;
 	uint64_t unsure_bytes; /* of memory that was not understood */
 	bool is_partial;       /* there were more, or it took too long */

@@ -25,8 +25,11 @@ struct walk {
 
 static int read_memory(struct words *words, uint64_t lo, void *into, uint64_t size)
 {
+	struct pages_range range = {.lo = lo, .byte = into, .size = size, .is_all = true};
+
 	words->reads++;
-	return memory_read(words->memory, lo, into, size);
+	return words->is_sparing ? pages_read(&words->pages, words->memory, &range)
+				 : memory_read(words->memory, lo, into, size);
 }
 
 static int read_some(const struct walk *walk, uint64_t lo, uint64_t size)
@@ -155,7 +158,7 @@ static int walk_large(struct walk *walk, uint64_t lo, uint64_t hi)
 
 	if (!err)
 		err = pages_walk(pages, first, last, false, visit_pages, walk);
-	if (!err && pages->swapped > swapped)
+	if (!err && pages->swapped > swapped && !walk->words->is_sparing)
 		err = walk_range(walk, first, last);
 	return err ? err : walk_range(walk, last, hi);
 }

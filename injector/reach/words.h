@@ -20,8 +20,13 @@ struct words {
 	const struct memory *memory;
 	struct pages pages;
 	uint64_t deadline_ns; /* clock.h; after that a walk ends with -ETIMEDOUT */
-	uint64_t bytes;       /* that were walked */
-	uint64_t reads;       /* of the process's memory */
+	/*
+	 * To be set after words_open: the process lives on, and no page is touched that is not in
+	 * its memory. Words of pages that are swapped out count as 0 then.
+	 */
+	bool is_sparing;
+	uint64_t bytes; /* that were walked */
+	uint64_t reads; /* of the process's memory */
 	uint64_t *buffer;
 	/* pages that were read: words, and by place the address of their first one + 1 */
 	uint64_t *kept, *kept_at;

@@ -2,8 +2,10 @@
 /* pages.c - see pages.h. */
 #include "pages.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -172,4 +174,47 @@ int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_fi
 
 	pages->swapped += walk.swapped;
 	return err;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct reading {
+	const struct memory *memory;
+	struct pages_range *range;
+};
+
+#define IS_DONE 1 /* ends the walk: from here on nothing is known */
+
+static int read_run(void *context, const struct page_run *run)
+{
+	const struct reading *reading = context;
+	struct pages_range *range = reading->range;
+	const remote_addr hi = range->lo + range->size;
+	const remote_addr begin = run->lo > range->lo ? run->lo : range->lo;
+	const remote_addr end = run->hi < hi ? run->hi : hi;
+	int err = -EFAULT;
+
+	if (begin >= end)
+		return 0;
+	if (!run->is_swapped)
+		err = memory_read(reading->memory, begin, range->byte + (begin - range->lo),
+				  end - begin);
+	if (err != -EFAULT)
+		return err;
+	memset(range->byte + (begin - range->lo), 0, end - begin);
+	range->known_hi = begin < range->known_hi ? begin : range->known_hi;
+	return range->is_all ? 0 : IS_DONE;
+}
+
+int pages_read(struct pages *pages, const struct memory *memory, struct pages_range *range)
+{
+	const struct reading reading = {memory, range};
+	const remote_addr hi = range->lo + range->size;
+	const remote_addr first = range->lo / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const remote_addr last = (hi + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+
+	memset(range->byte, 0, range->size);
+	range->known_hi = hi;
+	const int err = pages_visit(pages, first, last, true, read_run, (void *)&reading);
+	return err == IS_DONE ? 0 : err;
 }

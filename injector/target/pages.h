@@ -50,4 +50,20 @@ must_check int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, b
 			  int (*visit)(void *context, remote_addr at, uint64_t size),
 			  void *context);
 
+/*
+ * Reads memory without touching a page that is not resident. What was never written to, or cannot
+ * be read, is 0. known_hi: from there on nothing is known, as a page is swapped out or not mapped;
+ * the end if all is known. What lies behind that is read, too, if is_all; else it is 0. Returns 0
+ * or an error of the memory.
+ */
+struct pages_range {
+	remote_addr lo;
+	uint8_t *byte; /* the caller's */
+	size_t size;
+	bool is_all;
+	remote_addr known_hi; /* set by the call */
+};
+must_check int pages_read(struct pages *pages, const struct memory *memory,
+			  struct pages_range *range);
+
 #endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli_leaks.c - `heapinject leaks`: finds blocks of a running process to which nothing refers any
+ * more. Nothing is injected and no thread is stopped.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "cli_command.h"
+#include "cli_look.h"
+#include "clock.h"
+#include "hi_exit.h"
+#include "leaks_print.h"
+#include "refused.h"
+
+#define SECOND_NS 1000000000ull
+#define WATCH_NS (5 * SECOND_NS)
+
+struct looking {
+	struct cli_look look;
+	struct cli_look_options options;
+	struct leaked_blocks before, leaked;
+	struct census census;
+	uint64_t apart_ns; /* the two passes */
+};
+
+static int find(struct cli_look *look, struct leaked_blocks *out_leaked)
+{
+	const int err = cli_look_now(look);
+
+	return err ? err : leaked_blocks_find(&look->inspected, &look->blocks, out_leaked);
+}
+
+static int find_all(struct looking *looking)
+{
+	struct cli_look *look = &looking->look;
+	const uint64_t begin_ns = clock_now_ns();
+	int err = find(look, &looking->before);
+
+	if (err)
+		return err;
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "heapinject: looking at process %d once more in %.0f s\n",
+			(int)look->memory.pid, (double)looking->options.watch_ns / SECOND_NS);
+	cli_look_wait(looking->options.watch_ns);
+	looking->apart_ns = clock_now_ns() - begin_ns;
+	err = find(look, &looking->leaked);
+	if (!err && !memory_is_alive(&look->memory))
+		err = -ESRCH;
+	if (err)
+		return err;
+	leaked_blocks_keep_both(&looking->leaked, &looking->before);
+	return leaked_blocks_count(&looking->leaked, &look->inspected.source, &look->reader,
+				   &looking->census);
+}
+
+static void print(void *context, char *const *type, FILE *out)
+{
+	const struct looking *looking = context;
+	const struct leaks_found found = {
+		.pid = looking->look.memory.pid,
+		.name = looking->look.name,
+		.blocks = &looking->look.blocks,
+		.census = &looking->census,
+		.type = type,
+		.seconds = (double)looking->apart_ns / 1e9,
+		.show_data = looking->options.show_data,
+		.rows = looking->options.all ? 0 : CLI_LOOK_ROWS,
+	};
+
+	if (looking->options.json)
+		leaks_print_json(&found, out);
+	else
+		leaks_print(&found, out);
+}
+
+static int run_leaks(int argc, char **argv)
+{
+	static struct looking looking = {.options = {.watch_ns = WATCH_NS}};
+	pid_t pid;
+	const int exit_code = cli_look_parse(argc, argv, &looking.options, &pid);
+
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	int err = cli_look_open(&looking.look, pid);
+	if (!err)
+		err = find_all(&looking);
+	return err ? refused_print(pid, err) : cli_look_end(&looking.look, print, &looking);
+}
+
+const struct command cli_leaks = {
+	"leaks", run_leaks, "PID [--duration TIME] [--all] [--show-data] [--json]",
+	"find blocks of a process that nothing refers to any more",
+	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
+	"twice. What is not\n"
+	"found either time has leaked, whenever it was allocated. Nothing is injected, and no "
+	"thread "
+	"is stopped.\n"
+	"\n"
+	"  -s, --duration TIME    from the first search to the second (default: 5s)\n"
+	"      --all              all rows, not only the first 30\n"
+	"      --show-data        with strings: how one of them begins. It may be anything that "
+	"the "
+	"process has\n"
+	"      --json             one JSON object; heapinject(1) has its members\n"};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* cli_look.c - see cli_look.h. */
+#include "cli_look.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "cli_arguments.h"
+#include "clock.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "plain_text.h"
+#include "type_names.h"
+
+#define SECOND_NS 1000000000ull
+#define WALK_NS_MAX (60 * SECOND_NS) /* of one look */
+
+int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_t *out_pid)
+{
+	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
+						     {"show-data", no_argument, NULL, 'd'},
+						     {"all", no_argument, NULL, 'a'},
+						     {"duration", required_argument, NULL, 's'},
+						     {NULL, 0, NULL, 0}};
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
+
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		switch (option) {
+		case 'j':
+			options->json = !given.is_off;
+			break;
+		case 'd':
+			options->show_data = !given.is_off;
+			break;
+		case 'a':
+			options->all = !given.is_off;
+			break;
+		case 's':
+			if (hi_parse_time(given.value, &options->watch_ns))
+				return cli_usage_error(argv[0], "no duration", given.value);
+			break;
+		default:
+			return cli_option_error(argv[0], option, &given);
+		}
+	}
+	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+}
+
+int cli_look_open(struct cli_look *look, pid_t pid)
+{
+	struct proc_status status;
+
+	snprintf(look->name, sizeof(look->name), "?");
+	if (!proc_status_read(pid, 0, &status))
+		plain_text_copy(look->name, sizeof(status.comm) + 1, status.comm);
+	return memory_open_to_read(&look->memory, pid, pid);
+}
+
+int cli_look_now(struct cli_look *look)
+{
+	struct inspected *inspected = &look->inspected;
+
+	used_blocks_close(&look->blocks);
+	inspected_close(inspected);
+	int err = inspected_open(inspected, &look->memory, clock_now_ns() + WALK_NS_MAX);
+	if (!err)
+		err = used_blocks_find(&inspected->source, &look->blocks);
+	if (!err && !look->reader.types.source)
+		type_infos_open(&look->reader.types, &inspected->source);
+	look->reader.blocks = &look->blocks;
+	return err;
+}
+
+void cli_look_wait(uint64_t ns)
+{
+	struct timespec left = {.tv_sec = (time_t)(ns / SECOND_NS),
+				.tv_nsec = (long)(ns % SECOND_NS)};
+
+	while (nanosleep(&left, &left))
+		;
+}
+
+int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context)
+{
+	const struct type_infos *types = &look->reader.types;
+	char **readable = calloc(types->count + 1, sizeof(*readable));
+	FILE *out = type_names_give_up_rights();
+
+	if (!out || !readable) {
+		fputs("heapinject: cannot give up its rights to print names of the process\n",
+		      stderr);
+		return HI_EXIT_FAILED;
+	}
+	for (size_t i = 0; i < types->count; i++)
+		readable[i] = type_names_readable(types->name[i]);
+	print(context, readable, out);
+	return fclose(out) ? HI_EXIT_FAILED : HI_EXIT_OK;
+}

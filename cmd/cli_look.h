@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli_look.h - what the commands share that look at the blocks of a process from outside: options,
+ * the blocks, and the end without rights.
+ */
+#ifndef HI_CLI_LOOK_H
+#define HI_CLI_LOOK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "content.h"
+#include "inspected.h"
+
+#define CLI_LOOK_ROWS 30u
+
+struct cli_look_options {
+	bool json, show_data, all;
+	uint64_t watch_ns; /* between two looks */
+};
+
+/* All that is read of the process. Zero-initialized = nothing. */
+struct cli_look {
+	struct memory memory;
+	struct inspected inspected;
+	struct used_blocks blocks;
+	struct content_reader reader;
+	char name[32]; /* of the program */
+};
+
+/* Parses options anywhere among the arguments, and the pid. HI_EXIT_OK or HI_EXIT_USAGE. */
+int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_t *out_pid);
+must_check int cli_look_open(struct cli_look *look, pid_t pid);
+/* Finds the blocks in use as they are now. */
+must_check int cli_look_now(struct cli_look *look);
+void cli_look_wait(uint64_t ns);
+
+/* type: readable names of classes, by number. */
+typedef void cli_look_print(void *context, char *const *type, FILE *out);
+/* Gives up all rights and prints. Returns an exit code; the process has to end with it. */
+int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context);
+
+#endif

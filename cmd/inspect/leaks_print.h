@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leaks_print.h - blocks that leaked, as a table, and as JSON.
+ */
+#ifndef HI_LEAKS_PRINT_H
+#define HI_LEAKS_PRINT_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "leaked_blocks.h"
+
+struct leaks_found {
+	pid_t pid;
+	const char *name; /* of the program */
+	const struct used_blocks *blocks;
+	const struct census *census; /* of leaked_blocks_count */
+	char *const *type;           /* readable, by number */
+	double seconds;              /* between the two passes */
+	bool show_data;
+	size_t rows; /* at most; 0 = all */
+};
+
+void leaks_print(const struct leaks_found *found, FILE *out);
+/* One object on one line; its schema is in heapinject(1). */
+void leaks_print_json(const struct leaks_found *found, FILE *out);
+
+#endif

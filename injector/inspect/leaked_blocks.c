@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* leaked_blocks.c - see leaked_blocks.h. */
+#include "leaked_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glibc_bins.h"
+#include "glibc_links.h"
+#include "heap_bytes.h"
+#include "words.h"
+
+#define RED_ZONE_BYTES 128u
+#define CONTENT_SUM_BYTES 256u
+
+struct marking {
+	struct inspected *inspected;
+	const struct used_blocks *blocks;
+	struct marks marks;
+	struct mark_memory memory;
+};
+
+/* ---- roots ----------------------------------------------------------------------------------- */
+
+/* Of the mapping [lo, hi): what no allocator has. */
+static int mark_rest(struct marking *marking, remote_addr lo, remote_addr hi)
+{
+	const struct used_blocks *blocks = marking->blocks;
+	size_t low = 0, high = blocks->range_count;
+	int err = 0;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (blocks->range[middle].hi <= lo)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; lo < hi && !err; low++) {
+		const struct used_range *range =
+			low < blocks->range_count && blocks->range[low].lo < hi
+				? &blocks->range[low]
+				: NULL;
+		const remote_addr end = range ? range->lo : hi;
+
+		if (end > lo)
+			err = glibc_bins_mark_range(&marking->marks, &marking->memory, lo, end);
+		lo = range ? range->hi : hi;
+	}
+	return err;
+}
+
+/* The lowest stack pointer of a thread that waits and whose stack this is; lo: not known. */
+static remote_addr stack_begin(const struct mapping *mapping, const remote_addr *sp, size_t count)
+{
+	remote_addr lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		if (sp[i] >= mapping->lo && sp[i] < mapping->hi && sp[i] < lowest)
+			lowest = sp[i];
+	if (lowest == UINT64_MAX || lowest - mapping->lo < RED_ZONE_BYTES)
+		return mapping->lo;
+	return (lowest - RED_ZONE_BYTES) & ~(MARK_WORD_BYTES - 1ull);
+}
+
+/* 0 for a thread that runs, whose stack then counts as a whole. */
+static int read_stack_pointers(pid_t pid, remote_addr **out_sp, size_t *out_count)
+{
+	struct proc_syscall call;
+	pid_t *tids;
+	size_t count;
+	int err = proc_tasks(pid, &tids, &count);
+
+	if (err)
+		return err;
+	*out_sp = calloc(count + 1, sizeof(**out_sp));
+	for (size_t i = 0; i < count && *out_sp; i++)
+		if (!proc_syscall_read(pid, tids[i], &call) && !call.running)
+			(*out_sp)[i] = call.sp;
+	*out_count = count;
+	free(tids);
+	return *out_sp ? 0 : -ENOMEM;
+}
+
+/* Memory of devices is not read: to read it may do something. */
+static bool is_root(const struct mapping *mapping)
+{
+	return mapping->writable && mapping->readable &&
+	       (strncmp(mapping->path, "/dev/", 5) || !strncmp(mapping->path, "/dev/shm/", 9) ||
+		!strcmp(mapping->path, "/dev/zero"));
+}
+
+static int mark_roots(struct marking *marking)
+{
+	const struct maps *maps = &marking->inspected->maps;
+	remote_addr *sp = NULL;
+	size_t count = 0;
+	int err = read_stack_pointers(marking->inspected->memory->pid, &sp, &count);
+
+	for (size_t i = 0; i < maps->count && !err; i++)
+		if (is_root(&maps->mapping[i]))
+			err = mark_rest(marking, stack_begin(&maps->mapping[i], sp, count),
+					maps->mapping[i].hi);
+	free(sp);
+	return err;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static uint64_t content_sum(const struct heap_source *source, const struct mark_block *block)
+{
+	uint8_t byte[CONTENT_SUM_BYTES];
+	struct heap_bytes bytes = {.byte = byte, .room = sizeof(byte)};
+	const size_t size = block->bytes < sizeof(byte) ? block->bytes : sizeof(byte);
+	uint64_t sum = 0xcbf29ce484222325ull;
+
+	if (heap_bytes_read(&bytes, source, block->address, size))
+		return 0;
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ byte[i]) * 0x100000001b3ull;
+	return sum;
+}
+
+static int take_leaked(const struct marking *marking, struct leaked_blocks *out_leaked)
+{
+	const struct marks *marks = &marking->marks;
+	uint32_t *place = NULL; /* by block: its index among the leaked */
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < marks->count; i++)
+		count += marks->state[i] != MARK_REACHED;
+	out_leaked->block = calloc(count + 1, sizeof(*out_leaked->block));
+	place = malloc(((size_t)marks->count + 1) * sizeof(*place));
+	if (!out_leaked->block || !place) {
+		free(place);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < marks->count; i++) {
+		if (marks->state[i] == MARK_REACHED)
+			continue;
+		place[i] = (uint32_t)out_leaked->count;
+		out_leaked->block[out_leaked->count++] = (struct leaked_block){
+			.block = marks->block[i],
+			.content = content_sum(&marking->inspected->source, &marks->block[i]),
+			.leader = marks->leader[i],
+		};
+	}
+	for (size_t i = 0; i < out_leaked->count; i++)
+		out_leaked->block[i].leader = place[out_leaked->block[i].leader];
+	free(place);
+	return 0;
+}
+
+static int mark(struct marking *marking, struct leaked_blocks *out_leaked)
+{
+	int err = mark_roots(marking);
+
+	if (!err)
+		err = marks_spread(&marking->marks, &marking->memory);
+	if (!err)
+		err = marks_sort_out(&marking->marks, &marking->memory);
+	return err ? err : take_leaked(marking, out_leaked);
+}
+
+int leaked_blocks_find(struct inspected *inspected, const struct used_blocks *blocks,
+		       struct leaked_blocks *out_leaked)
+{
+	const uint64_t deadline_ns = inspected->source.deadline_ns;
+	struct marking marking = {.inspected = inspected, .blocks = blocks};
+	struct words words = {0}, beside = {0};
+	int err = marks_open(&marking.marks, blocks->block, blocks->count);
+
+	*out_leaked = (struct leaked_blocks){0};
+	if (!err)
+		err = words_open(&words, inspected->memory, deadline_ns);
+	if (!err)
+		err = words_open(&beside, inspected->memory, deadline_ns);
+	words.is_sparing = beside.is_sparing = true;
+	const struct mark_memory memory = words_memory(&beside);
+	struct glibc_links of_glibc = {.memory = &memory};
+	const struct mark_links links = glibc_links(&of_glibc);
+
+	marking.marks.links = &links;
+	marking.memory = words_memory(&words);
+	if (!err)
+		err = mark(&marking, out_leaked);
+	marking.marks.links = NULL;
+	words_close(&words);
+	words_close(&beside);
+	marks_close(&marking.marks);
+	return err;
+}
+
+static const struct leaked_block *find(const struct leaked_blocks *leaked, remote_addr address)
+{
+	size_t low = 0, high = leaked->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (leaked->block[middle].block.address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < leaked->count && leaked->block[low].block.address == address
+		       ? &leaked->block[low]
+		       : NULL;
+}
+
+void leaked_blocks_keep_both(struct leaked_blocks *leaked, const struct leaked_blocks *before)
+{
+	uint32_t *place = calloc(leaked->count + 1, sizeof(*place)); /* 1 + the new index */
+	size_t kept = 0;
+
+	for (size_t i = 0; i < leaked->count; i++) {
+		const struct leaked_block *block = &leaked->block[i];
+		const struct leaked_block *old = find(before, block->block.address);
+
+		if (!old || old->block.bytes != block->block.bytes ||
+		    old->content != block->content)
+			continue;
+		leaked->block[kept++] = *block;
+		if (place)
+			place[i] = (uint32_t)kept;
+	}
+	leaked->count = kept;
+	/* the leader may be gone: then it is one that others were found from no more */
+	for (size_t i = 0; i < kept; i++) {
+		const uint32_t leader = place ? place[leaked->block[i].leader] : 0;
+
+		leaked->block[i].leader = leader ? leader - 1 : (uint32_t)i;
+	}
+	free(place);
+}
+
+int leaked_blocks_count(const struct leaked_blocks *leaked, const struct heap_source *source,
+			struct content_reader *reader, struct census *out_census)
+{
+	struct mark_block *block = calloc(leaked->count + 1, sizeof(*block));
+	struct census_more *more = calloc(leaked->count + 1, sizeof(*more));
+	uint32_t *place = calloc(leaked->count + 1, sizeof(*place));
+	struct census_of of = {.block = block, .more = more};
+	int err = block && more && place ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < leaked->count && !err; i++)
+		if (leaked->block[i].leader == i) {
+			place[i] = (uint32_t)of.count;
+			block[of.count++] = leaked->block[i].block;
+		}
+	for (size_t i = 0; i < leaked->count && !err; i++)
+		if (leaked->block[i].leader != i) {
+			struct census_more *leader = &more[place[leaked->block[i].leader]];
+
+			leader->count++;
+			leader->bytes += leaked->block[i].block.bytes;
+		}
+	if (!err)
+		err = census_take(source, &of, reader, out_census);
+	free(block);
+	free(more);
+	free(place);
+	return err;
+}
+
+void leaked_blocks_close(struct leaked_blocks *leaked)
+{
+	free(leaked->block);
+	*leaked = (struct leaked_blocks){0};
+}

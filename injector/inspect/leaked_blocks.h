@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * leaked_blocks.h - the blocks of a running process to which none of its memory refers any more.
+ *
+ * The marking is that of reach/ (mark.h). Roots are all resident words of writable mappings that no
+ * allocator has, shared ones included, but for stacks below the stack pointer. Registers are not
+ * read, as no thread is stopped, and the process changes its memory while it is read: so a block
+ * counts only if it was not reached two times, some seconds apart, and its content is the same.
+ */
+#ifndef HI_LEAKED_BLOCKS_H
+#define HI_LEAKED_BLOCKS_H
+
+#include "census.h"
+#include "inspected.h"
+
+struct leaked_block {
+	struct mark_block block;
+	uint64_t content; /* a sum over its first bytes */
+	/*
+	 * The block from which it was found: itself for one to which no leaked block refers
+	 * (struct marks: leader), by index.
+	 */
+	uint32_t leader;
+};
+
+struct leaked_blocks {
+	struct leaked_block *block; /* by address */
+	size_t count;
+};
+
+/* Blocks that are not reached now. 0, -ENOMEM, -ETIMEDOUT, or an error of the memory. */
+must_check int leaked_blocks_find(struct inspected *inspected, const struct used_blocks *blocks,
+				  struct leaked_blocks *out_leaked);
+/* Leaves in `leaked` those that `before` has, too. */
+void leaked_blocks_keep_both(struct leaked_blocks *leaked, const struct leaked_blocks *before);
+/*
+ * Counts those to which no leaked block refers, by content, each with what only it refers to,
+ * directly or by way of others.
+ */
+must_check int leaked_blocks_count(const struct leaked_blocks *leaked,
+				   const struct heap_source *source, struct content_reader *reader,
+				   struct census *out_census);
+void leaked_blocks_close(struct leaked_blocks *leaked);
+
+#endif
