@@ -16,6 +16,7 @@
 #include "explain_print.h"
 #include "hi_exit.h"
 #include "hi_units.h"
+#include "inspected.h"
 #include "memory_limit.h"
 #include "plain_text.h"
 #include "refused.h"
@@ -148,7 +149,7 @@ static int run_explain(int argc, char **argv)
 
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
-	int err = memory_open_to_read(&memory, pid, pid);
+	int err = inspected_memory(pid, &memory);
 	if (err)
 		return refused_print(pid, err);
 	err = look(&memory, &options, &watch);

@@ -54,7 +54,7 @@ int cli_look_open(struct cli_look *look, pid_t pid)
 	snprintf(look->name, sizeof(look->name), "?");
 	if (!proc_status_read(pid, 0, &status))
 		plain_text_copy(look->name, sizeof(status.comm) + 1, status.comm);
-	return memory_open_to_read(&look->memory, pid, pid);
+	return inspected_memory(pid, &look->memory);
 }
 
 int cli_look_now(struct cli_look *look)

@@ -4,6 +4,13 @@
 
 #include <errno.h>
 
+int inspected_memory(pid_t pid, struct memory *out_memory)
+{
+	const pid_t tid = proc_thread_with_memory(pid);
+
+	return tid ? memory_open_to_read(out_memory, pid, tid) : -ESRCH;
+}
+
 int inspected_open(struct inspected *inspected, const struct memory *memory, uint64_t deadline_ns)
 {
 	*inspected = (struct inspected){.memory = memory, .pages = {.fd = -1}};
@@ -11,7 +18,7 @@ int inspected_open(struct inspected *inspected, const struct memory *memory, uin
 	if (!err && !inspected->maps.count)
 		err = -ESRCH;
 	if (!err)
-		err = elf_images_read(memory->pid, &inspected->maps, memory, &inspected->images);
+		err = elf_images_read(memory->tid, &inspected->maps, memory, &inspected->images);
 	if (err)
 		return err;
 	pages_open(&inspected->pages, memory->pid, memory->tid);

@@ -17,6 +17,11 @@ struct inspected {
 };
 
 /*
+ * Opens the memory of the process, to be read only, by a thread that has it: the first one may have
+ * ended. To be closed by memory_close. -ESRCH: it has ended.
+ */
+must_check int inspected_memory(pid_t pid, struct memory *out_memory);
+/*
  * As it is now. deadline_ns: of clock.h, for all that is read. 0, -ENOEXEC: not a program of this
  * CPU; or an error of /proc. Close it in either case; a zeroed struct may be closed.
  */

@@ -337,6 +337,22 @@ bool proc_has_memory(pid_t pid, pid_t tid)
 	       (errno != ENOENT && errno != ESRCH);
 }
 
+pid_t proc_thread_with_memory(pid_t pid)
+{
+	pid_t *tids, found = 0;
+	size_t count;
+
+	if (proc_has_memory(pid, pid))
+		return pid;
+	if (proc_tasks(pid, &tids, &count))
+		return 0;
+	for (size_t i = 0; i < count && !found; i++)
+		if (proc_has_memory(pid, tids[i]))
+			found = tids[i];
+	free(tids);
+	return found;
+}
+
 static int task_fd_count(pid_t pid, pid_t tid, size_t *out_count)
 {
 	const struct dirent *entry;

@@ -88,6 +88,8 @@ must_check int proc_tasks(pid_t pid, pid_t **out_tids, size_t *out_count);
  * tid 0: the process.
  */
 bool proc_has_memory(pid_t pid, pid_t tid);
+/* A thread of the process that has memory, the first one if that has; 0: none. */
+pid_t proc_thread_with_memory(pid_t pid);
 /* Number of open descriptors. */
 must_check int proc_fd_count(pid_t pid, size_t *out_count);
 

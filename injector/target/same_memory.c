@@ -31,22 +31,6 @@ static int compare_by_kernel(pid_t one, pid_t other)
 	return answer < 0 ? -errno : (int)answer;
 }
 
-/* A thread of the process that has memory; 0: none. */
-static pid_t thread_with_memory(pid_t pid)
-{
-	pid_t *tids, found = 0;
-	size_t count;
-	if (proc_has_memory(pid, pid))
-		return pid;
-	if (proc_tasks(pid, &tids, &count))
-		return 0;
-	for (size_t i = 0; i < count && !found; i++)
-		if (proc_has_memory(pid, tids[i]))
-			found = tids[i];
-	free(tids);
-	return found;
-}
-
 static int end_at_once(void *unused)
 {
 	(void)unused;
@@ -69,7 +53,7 @@ static pid_t end_a_child(void)
 
 int same_memory_open(pid_t pid, struct same_memory_reference *out_reference)
 {
-	const pid_t tid = thread_with_memory(pid), self = getpid();
+	const pid_t tid = proc_thread_with_memory(pid), self = getpid();
 	struct proc_status ours;
 	if (!tid)
 		return -ESRCH;
@@ -220,7 +204,7 @@ enum same_memory same_memory_ask(const struct same_memory_reference *reference, 
 	int answer = may_ask(reference, pid) ? compare(reference, pid, pid) : -EPERM;
 	/* its leader has exited; ask about another thread */
 	if (answer > 0 && is_without_memory(reference, pid)) {
-		const pid_t tid = thread_with_memory(pid);
+		const pid_t tid = proc_thread_with_memory(pid);
 		answer = tid ? compare(reference, pid, tid) : -ESRCH;
 	}
 	if (answer == 0)
