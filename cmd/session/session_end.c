@@ -188,7 +188,7 @@ static void answer_client(const struct session *session, const struct receipt *r
 int session_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	struct receipt receipt;
-	session_leaks_end(session);
+	session_leaks_end(session, reason);
 	if (!is_gone(reason))
 		session_send_stats(session);
 	/* detach reads the objects anew */

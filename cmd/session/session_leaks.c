@@ -224,12 +224,14 @@ void session_leaks_find(struct session *session)
 	exit_watch_end();
 }
 
-void session_leaks_end(struct session *session)
+void session_leaks_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	if (!session->options->finds_leaks)
 		return;
+	/* the watch sees an exec only if it ends other threads */
 	if (!session->leaks.is_known && !session->leaks.err)
-		session->leaks.missed = exit_watch_look();
+		session->leaks.missed =
+			reason == HI_STREAM_END_EXEC ? EXIT_WATCH_EXEC : exit_watch_look();
 	exit_watch_end();
 }
 

@@ -26,8 +26,8 @@ int session_leaks_check(const struct session *session);
 bool session_leaks_are_due(struct session *session);
 /* Before it the figures of the session are to be sent. Lets the program go. */
 void session_leaks_find(struct session *session);
-/* Before anything else traces the program: lets it go. */
-void session_leaks_end(struct session *session);
+/* Before anything else traces the program: lets it go. reason: why the session ends. */
+void session_leaks_end(struct session *session, enum hi_stream_end_reason reason);
 /* What leaked, or why that is not known; and the member "leaks" of the object, after a comma. */
 void session_leaks_report(const struct session *session, FILE *out);
 void session_leaks_json(const struct session *session, FILE *out);
