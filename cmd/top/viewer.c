@@ -22,7 +22,7 @@ static const char help_text[] =
 	"  /        show only rows with this in a name, a source line or the stack\n"
 	"  r        look now\n"
 	"  d        dump: write a profile; the session goes on\n"
-	"  p        pause or resume sampling\n"
+	"  p        pause or resume sampling; after a pause there is no verdict until `reset`\n"
 	"  D        detach: end the session, with a receipt of what was restored\n"
 	"  q        quit; a session that was there before goes on\n"
 	"\n"
@@ -162,8 +162,10 @@ static void steer_key(struct viewer *viewer, int key)
 		return;
 	if (key == 'd')
 		viewer_begin_request(viewer, REQUEST_DUMP);
-	else if (key == 'p')
+	else if (key == 'p' && viewer->glance.status.paused)
 		viewer_begin_request(viewer, REQUEST_PAUSE);
+	else if (key == 'p')
+		viewer->question = ASKS_PAUSE;
 	else if (key == 'D')
 		viewer->question = ASKS_DETACH;
 	else if (key == 'r')
@@ -177,6 +179,8 @@ static enum leaving answer_key(struct viewer *viewer, int key)
 	const enum viewer_question question = viewer->question;
 
 	viewer->question = ASKS_NOTHING;
+	if (question == ASKS_PAUSE && (key == 'y' || key == 'Y'))
+		viewer_begin_request(viewer, REQUEST_PAUSE);
 	if ((question == ASKS_DETACH && (key == 'y' || key == 'Y')) ||
 	    (question == ASKS_LEAVE && key == 'e'))
 		viewer_begin_request(viewer, REQUEST_DETACH);

@@ -20,7 +20,7 @@ enum viewer_phase {
 	VIEWER_OVER, /* the session has ended, or cannot be looked at */
 };
 
-enum viewer_question { ASKS_NOTHING, ASKS_DETACH, ASKS_LEAVE };
+enum viewer_question { ASKS_NOTHING, ASKS_PAUSE, ASKS_DETACH, ASKS_LEAVE };
 enum viewer_request { REQUEST_NONE, REQUEST_DUMP, REQUEST_PAUSE, REQUEST_DETACH, REQUEST_BEGIN };
 
 #define VIEWER_MESSAGE_MAX 1024

@@ -55,6 +55,14 @@ size_t viewer_height(const struct viewer *viewer)
 	return height > 0 ? (size_t)height : 1;
 }
 
+/* A line that does not fit ends in a mark. */
+static void put_line(int row, enum screen_style style, const char *text)
+{
+	screen_put(row, 0, screen_columns(), style, text);
+	if ((int)strlen(text) > screen_columns())
+		screen_put(row, screen_columns() - 1, 1, style, ">");
+}
+
 /* ---- above the table ------------------------------------------------------------------------- */
 
 static double percent(uint64_t part, uint64_t whole)
@@ -95,6 +103,8 @@ static void draw_answer(const struct viewer *viewer)
 	}
 	snprintf(text, sizeof(text), "%s%s", viewer->glance.head.answer, viewer->glance.head.notes);
 	page_wrap(text, 1, answer_lines());
+	if (page_lines(text) > (size_t)answer_lines())
+		screen_put(answer_lines(), screen_columns() - 4, 4, SCREEN_PLAIN, " ...");
 }
 
 static void draw_memory(const struct viewer *viewer, int row)
@@ -112,8 +122,8 @@ static void draw_memory(const struct viewer *viewer, int row)
 		 hi_format_bytes(fmax(0, resident - seen), rest, sizeof(rest)),
 		 screen_columns() >= WIDE
 			 ? " than the session, code, stacks, what the allocator keeps, other means"
-			 : ", code, caches");
-	screen_put(row, 0, screen_columns(), SCREEN_PLAIN, line);
+			 : ", code");
+	put_line(row, SCREEN_PLAIN, line);
 }
 
 static void draw_cost(const struct viewer *viewer, int row)
@@ -140,12 +150,12 @@ static void draw_cost(const struct viewer *viewer, int row)
 							      (uint64_t)SECOND_NS
 						    : 0,
 					    time, sizeof(time)));
-	snprintf(line, sizeof(line), "rate %s%s  costs %.2f%% of its CPU%s, %.2f%% %s  %s",
-		 interval, budget, percent(status->payload_cpu_ns, status->target_cpu_ns),
-		 screen_columns() >= WIDE ? " time" : "",
+	snprintf(line, sizeof(line), "rate %s%s  costs %.2f%% %s, %.2f%% %s  %s", interval, budget,
+		 percent(status->payload_cpu_ns, status->target_cpu_ns),
+		 screen_columns() >= WIDE ? "of its CPU time" : "in it",
 		 percent(status->own_cpu_ns, status->elapsed_ns),
 		 screen_columns() >= WIDE ? "of a CPU beside it" : "beside it", left);
-	screen_put(row, 0, screen_columns(), SCREEN_PLAIN, line);
+	put_line(row, SCREEN_PLAIN, line);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -168,7 +178,7 @@ static void draw_headings(const struct viewer *viewer, int row)
 	snprintf(line + strlen(line), sizeof(line) - strlen(line), "%*s",
 		 screen_columns() > (int)strlen(line) ? screen_columns() - (int)strlen(line) : 0,
 		 "");
-	screen_put(row, 0, screen_columns(), SCREEN_HEADING, line);
+	put_line(row, SCREEN_HEADING, line);
 }
 
 /* "12.3MB/s" or, what is slow, "1.5MB/h", and in wide windows with its interval */
@@ -188,6 +198,20 @@ static void format_slope(const struct hi_row *row, char text[SLOPE_MAX_SIZE])
 		snprintf(text, SLOPE_MAX_SIZE, "%s/%c %s..%s", slope, unit,
 			 hi_format_bytes_like(row->slope_low * times, rate, low, sizeof(low)),
 			 hi_format_bytes_like(row->slope_high * times, rate, high, sizeof(high)));
+}
+
+/* In a narrow table, words of which nothing is cut off. */
+static const char *verdict_word(const char *verdict, int width)
+{
+	static const char *const shorts[][2] = {{"probably grows", "probably"},
+						{"replaces older blocks", "replaces"},
+						{"cannot tell yet", "not yet"},
+						{"cannot tell", "unknown"}};
+
+	for (size_t i = 0; i < sizeof(shorts) / sizeof(*shorts); i++)
+		if ((int)strlen(verdict) > width && strcmp(verdict, shorts[i][0]) == 0)
+			return shorts[i][1];
+	return verdict;
 }
 
 /* Every second bar of a narrow table. */
@@ -210,7 +234,7 @@ static void draw_row(const struct viewer *viewer, const struct hi_row *row, int 
 
 	format_slope(row, slope);
 	snprintf(line, sizeof(line), "%-*.*s %*s %*s %*s ", table.verdict, table.verdict,
-		 row->verdict, table.slope, slope, table.live,
+		 verdict_word(row->verdict, table.verdict), table.slope, slope, table.live,
 		 hi_format_bytes(row->live, live, sizeof(live)), table.age,
 		 row->samples > 0 ? hi_format_ns(row->age_ns, age, sizeof(age)) : "-");
 	const int bars = (int)strlen(line);
@@ -218,7 +242,7 @@ static void draw_row(const struct viewer *viewer, const struct hi_row *row, int 
 		 screen_columns() > bars + table.bars ? screen_columns() - bars - table.bars - 1
 						      : 0,
 		 name);
-	screen_put(at, 0, screen_columns(), is_chosen ? SCREEN_CHOSEN : SCREEN_PLAIN, line);
+	put_line(at, is_chosen ? SCREEN_CHOSEN : SCREEN_PLAIN, line);
 	if (row->is_growing)
 		screen_put(at, 0, table.verdict, *row->verdict == 'g' ? SCREEN_BAD : SCREEN_DOUBT,
 			   line);
@@ -244,6 +268,8 @@ static void draw_table(const struct viewer *viewer)
 static const char *keys_text(const struct viewer *viewer)
 {
 	switch (viewer->question) {
+	case ASKS_PAUSE:
+		return "y: pause; no verdict from then on, until `heapinject reset`   else: no";
 	case ASKS_DETACH:
 		return "y: detach, end the session, write its files   any other key: no";
 	case ASKS_LEAVE:
@@ -276,9 +302,9 @@ static void draw_bottom(const struct viewer *viewer)
 		screen_put(last, 0, screen_columns(), SCREEN_STRONG, line);
 		return;
 	}
-	screen_put(last, 0, screen_columns(),
-		   viewer->question || viewer->phase == VIEWER_OFFERS ? SCREEN_STRONG : SCREEN_WEAK,
-		   keys_text(viewer));
+	put_line(last,
+		 viewer->question || viewer->phase == VIEWER_OFFERS ? SCREEN_STRONG : SCREEN_WEAK,
+		 keys_text(viewer));
 }
 
 void viewer_draw(struct viewer *viewer, uint64_t now_ns)
