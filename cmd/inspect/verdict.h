@@ -3,7 +3,8 @@
  * Room inspect/ of cmd: what the user is told of a process's memory.
  *
  *   verdict.h          why it is as large as it is: start here
- *   explain_print.h    the parts as a table, and as JSON; census_print.h: a census
+ *   explain_print.h    the parts as a table, and as JSON; census_print.h: a census;
+ *                      leaks_print.h: leaks; group_name.h: what both have in common
  *   type_names.h       rights given up, before names of the process are made readable
  *   refused.h          why a process cannot be looked at
  *
