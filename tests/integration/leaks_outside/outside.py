@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""outside.py HEAPINJECT PROGRAMS WORK: the programs of run_leaks, whose leaks are known and are those
+"""outside.py HEAPINJECT PROGRAMS WORK: programs of run_leaks, whose leaks are known and are those
 that LeakSanitizer finds, held at their end: `heapinject leaks` has to find the same blocks in the
 running process, that it has not seen before.
 """
