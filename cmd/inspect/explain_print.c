@@ -125,7 +125,7 @@ static void print_allocators(const struct account *account, FILE *out)
 
 static void print_mappings(const struct account *account, FILE *out)
 {
-	const uint64_t least = account_resident(account) / 100;
+	const uint64_t least = account_resident(account) / 20;
 	char text[HI_UNITS_TEXT_MAX], size[HI_UNITS_TEXT_MAX];
 	bool is_first = true;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hi_runtimes.h"
 #include "hi_units.h"
 
 /* Parts of what is resident, from which on one of them is the reason. */
@@ -180,22 +181,43 @@ static void say_files(const struct facts *facts, double bytes, struct verdict *v
 	SAY(verdict->remedy, "nothing: the kernel takes these pages back when it needs memory");
 }
 
+/* The allocator that could not be read, or NULL. */
+static const struct heap_found *unread(const struct account *account)
+{
+	for (size_t i = 0; i < account->heaps.count; i++)
+		if (*account->heaps.found[i].refusal)
+			return &account->heaps.found[i];
+	return NULL;
+}
+
 static void say_mappings(const struct facts *facts, double bytes, struct verdict *verdict)
 {
-	const char *refusal = "", *name = "";
+	const struct heap_found *found = unread(facts->now);
+	const uint32_t runtimes = facts->now->runtimes;
+	const struct text size = size_text(bytes);
+	const double percent = 100 * share(facts, bytes);
+	char heaps[256];
 
-	for (size_t i = 0; i < facts->now->heaps.count && !*refusal; i++) {
-		refusal = facts->now->heaps.found[i].refusal;
-		name = facts->now->heaps.found[i].name;
-	}
-	verdict->kind = *refusal ? VERDICT_UNKNOWN : VERDICT_MAPPINGS;
-	SAY(verdict->why, "%s (%.0f%%) are anonymous mappings%s%s%s", size_text(bytes).of,
-	    100 * share(facts, bytes),
-	    *refusal ? ", which may be memory of " : " that are no known allocator's", name,
-	    *refusal ? ": that could not be read" : "");
-	SAY(verdict->remedy,
-	    "who maps them: a runtime with a heap of its own (Java, Go, JavaScript), or a pool by "
-	    "mmap; strace -f -e trace=mmap,munmap -k shows callers");
+	verdict->kind = found && !runtimes ? VERDICT_UNKNOWN : VERDICT_MAPPINGS;
+	if (runtimes)
+		SAY(verdict->why,
+		    "%s (%.0f%%) are anonymous mappings that are no known allocator's: here %s",
+		    size.of, percent, hi_runtimes_heaps(runtimes, heaps, sizeof(heaps)));
+	else if (found)
+		SAY(verdict->why,
+		    "%s (%.0f%%) are anonymous mappings, which may be memory of %s that could not "
+		    "be read: %s",
+		    size.of, percent, found->name, found->refusal);
+	else
+		SAY(verdict->why,
+		    "%s (%.0f%%) are anonymous mappings that are no known allocator's", size.of,
+		    percent);
+	if (runtimes)
+		hi_runtimes_describe(runtimes, verdict->remedy, sizeof(verdict->remedy));
+	else
+		SAY(verdict->remedy,
+		    "who maps them: a runtime with a heap of its own, or a pool by mmap; strace -f "
+		    "-e trace=mmap,munmap -k -p PID shows callers");
 }
 
 static void say_huge(const struct facts *facts, double bytes, struct verdict *verdict)

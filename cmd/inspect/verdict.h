@@ -42,8 +42,8 @@ enum verdict_kind {
 
 struct verdict {
 	enum verdict_kind kind;
-	char why[512];    /* a sentence with the figures */
-	char remedy[512]; /* what to do, or how to find out more */
+	char why[512];     /* a sentence with the figures */
+	char remedy[1024]; /* what to do, or how to find out more */
 };
 
 /* What was seen. */

@@ -12,6 +12,7 @@
 #include "inspected.h"
 #include "plain_text.h"
 #include "resident.h"
+#include "runtimes.h"
 
 /* What pieces of allocators have of a mapping. */
 struct taken {
@@ -139,6 +140,8 @@ static int take_heaps(struct taker *taker, const struct account_source *source)
 		err = heaps_walk(&inspected.source, &visitor, &taker->account->heaps);
 	if (err == -ETIMEDOUT)
 		taker->account->is_partial = true;
+	taker->account->runtimes =
+		runtimes_find(&inspected.images, source->memory->pid, source->memory->tid);
 	inspected_close(&inspected);
 	/* not of this CPU: no reader knows it */
 	return err == -ETIMEDOUT || err == -ENOEXEC ? 0 : err;

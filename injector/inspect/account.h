@@ -65,6 +65,8 @@ struct account {
 	struct account_arena *arena; /* of all allocators together, by the number of the arena */
 	size_t arena_count;
 	size_t threads;
+	uint32_t
+		runtimes; /* 1 << enum hi_runtime: with heaps of their own, in anonymous mappings */
 	struct heaps heaps;
 	/* the largest by what is resident, but for allocators' */
 	struct account_mapping mapping[ACCOUNT_MAPPINGS];

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "hi_runtimes.h"
 #include "unit.h"
 
 #define MB (1ull << 20)
@@ -149,6 +150,19 @@ UNIT_TEST(mappings_may_be_of_an_allocator_that_was_not_read)
 	put(&now, ACCOUNT_ANONYMOUS, 100 * MB);
 	strcpy(now.heaps.found[0].refusal, "its layout is not known");
 	CHECK_EQ(kind_of(NULL, &now), VERDICT_UNKNOWN);
+}
+
+UNIT_TEST(mappings_of_a_runtime_are_named)
+{
+	struct account now = account_of(1);
+	struct verdict verdict;
+
+	put(&now, ACCOUNT_ANONYMOUS, 100 * MB);
+	now.runtimes = 1u << HI_RUNTIME_JVM;
+	verdict_find(&(struct verdict_facts){.now = &now}, &verdict);
+	CHECK_EQ(verdict.kind, VERDICT_MAPPINGS);
+	CHECK(strstr(verdict.why, "the Java heap") != NULL);
+	CHECK(strstr(verdict.remedy, "jcmd") != NULL);
 }
 
 UNIT_TEST(no_part_stands_out)
