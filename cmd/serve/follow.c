@@ -45,20 +45,26 @@ static struct followed *find(struct follow *follow, pid_t pid)
 	return NULL;
 }
 
+static bool is_there(const struct followed *session)
+{
+	return session->pid && !session->is_missing;
+}
+
+size_t follow_count(const struct follow *follow)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < FOLLOW_MAX; i++)
+		count += is_there(&follow->session[i]);
+	return count;
+}
+
 static struct followed *find_only(struct follow *follow)
 {
-	struct followed *only = NULL;
-
-	for (size_t i = 0; i < FOLLOW_MAX; i++) {
-		struct followed *session = &follow->session[i];
-
-		if (!session->pid || session->is_missing)
-			continue;
-		if (only)
-			return NULL;
-		only = session;
-	}
-	return only;
+	for (size_t i = 0; i < FOLLOW_MAX && follow_count(follow) == 1; i++)
+		if (is_there(&follow->session[i]))
+			return &follow->session[i];
+	return NULL;
 }
 
 struct followed *follow_find(struct follow *follow, pid_t pid)

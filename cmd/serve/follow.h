@@ -53,7 +53,9 @@ void follow_tick(struct follow *follow, uint64_t now_ns);
  * The session of pid, or with 0 the first that is named, or the only one. NULL: there is none.
  */
 struct followed *follow_find(struct follow *follow, pid_t pid);
-/* The same; with a pid that may be served there is always one, unless there are too many. */
+/* How many sessions there are. */
+size_t follow_count(const struct follow *follow);
+/* As follow_find; with a pid that may be served there is always one, unless there are too many. */
 struct followed *follow_get(struct follow *follow, pid_t pid);
 /* Somebody new watches. */
 void follow_want_news(struct followed *session, uint64_t now_ns);

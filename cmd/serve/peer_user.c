@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_user.c - see peer_user.h. Netlink has one socket by its addresses (sock_diag(7));
+ * peer_user.c - see peer_user.h. Only of a connection within this machine (and network namespace)
+ * does the kernel know the other end. Netlink has one socket by its addresses (sock_diag(7));
  * /proc/net/tcp would have to be read to its end for each request.
  */
 #include "peer_user.h"
@@ -11,7 +12,6 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -121,4 +121,32 @@ int peer_user(int connection, uid_t *out_uid)
 		      : read_answer(netlink, &question, out_uid);
 	close(netlink);
 	return err;
+}
+
+/* What connects to an address of this machine has the same one, or one of loopback. */
+static bool is_within_machine(int connection)
+{
+	union address own = {0}, peer = {0};
+	socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
+	__be32 own_ip[4] = {0}, peer_ip[4] = {0};
+	__be16 port;
+
+	if (getsockname(connection, &own.any, &own_size) ||
+	    getpeername(connection, &peer.any, &peer_size))
+		return false;
+	split(&own, &port, own_ip);
+	split(&peer, &port, peer_ip);
+	return memcmp(own_ip, peer_ip, sizeof(own_ip)) == 0 ||
+	       (peer.any.sa_family == AF_INET && ntohl(peer_ip[0]) >> 24 == IN_LOOPBACKNET);
+}
+
+bool peer_is_gone(int connection)
+{
+	uid_t uid;
+	char byte;
+	const ssize_t got = recv(connection, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
+
+	if (got)
+		return got < 0 && errno != EAGAIN && errno != EINTR;
+	return is_within_machine(connection) && peer_user(connection, &uid) == -ENOENT;
 }

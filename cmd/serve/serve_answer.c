@@ -69,10 +69,7 @@ static enum serve_outcome find_session(const struct serve_question *question, pi
 	session_list(count_session, &only);
 	*out_pid = only.pid;
 	if (only.count > 1)
-		fprintf(stderr,
-			"heapinject: %zu sessions are running; begin the path with "
-			"/pid/PID\n",
-			only.count);
+		fprintf(stderr, SERVE_SAYS_SEVERAL, only.count);
 	else if (!only.count)
 		fprintf(stderr, "heapinject: no session is running\n");
 	return only.count > 1 ? SERVE_SEVERAL_SESSIONS
@@ -131,9 +128,8 @@ static enum serve_outcome report(const struct serve_question *question, const ch
 	char command[] = "report", standard_input[] = "-", as_is[] = "--as-is";
 	char view_option[16], type_option[24], base_option[40];
 	char *argv[8] = {command, standard_input, view_option, type_option};
-	const bool is_file = question->route.page == SERVE_HEAP ||
-			     question->route.page == SERVE_PPROF ||
-			     question->route.page == SERVE_ALLOCS;
+	const bool is_file =
+		question->route.page == SERVE_PPROF || question->route.page == SERVE_ALLOCS;
 	int argc = 4;
 
 	snprintf(view_option, sizeof(view_option), "--%s", view);
@@ -169,8 +165,7 @@ static enum serve_outcome render(const struct serve_question *question, int base
 	}
 	switch (question->route.page) {
 	case SERVE_HEAP:
-		return base_fd < 0 ? copy_to(STDOUT_FILENO)
-				   : report(question, "heap", "--inuse-space", base_fd);
+		return copy_to(STDOUT_FILENO); /* there is none of a difference */
 	case SERVE_PPROF:
 		return report(question, "pprof", "--inuse-space", base_fd);
 	case SERVE_ALLOCS:

@@ -21,6 +21,11 @@ struct serve_question {
 	struct call_addresses calls;
 };
 
+/* With how many there are: what a path without a pid is answered then. */
+#define SERVE_SAYS_SEVERAL                                           \
+	"heapinject: %zu sessions are running; begin the path with " \
+	"/pid/PID\n"
+
 /* The exit codes of the process. */
 enum serve_outcome {
 	SERVE_ANSWERED,

@@ -3,14 +3,15 @@
 #include "serve_http_request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "metrics.h"
+#include "peer_user.h"
 #include "query.h"
 #include "serve_http_admission.h"
 #include "serve_http_checks.h"
@@ -19,6 +20,9 @@
 #include "serve_http_visitors.h"
 
 #define NOT_SERVED "no such session is served\n"
+#define OTHERWISE "choose another display, or Diff none (no base= and no seconds=)\n"
+#define NOT_AS_LEAKS "what is still there is of one profile, and not of a difference: " OTHERWISE
+#define NOT_AS_HEAP "a .heap file has no place for what has become less: " OTHERWISE
 
 /* A request, until it is answered. */
 struct exchange {
@@ -107,6 +111,12 @@ static const char *read_query(struct exchange *exchange)
 		question->route.page = reading.query.display ? reading.query.display
 				       : question->is_text   ? SERVE_TEXT
 							     : SERVE_REPORT;
+	if (question->seconds || exchange->base) {
+		if (question->route.page == SERVE_LEAKS)
+			return NOT_AS_LEAKS;
+		if (question->route.page == SERVE_HEAP)
+			return NOT_AS_HEAP;
+	}
 	/* what the live page shows is asked for by its script */
 	if (question->route.page == SERVE_LIVE && question->is_text)
 		question->route.page = SERVE_TEXT;
@@ -138,6 +148,24 @@ static bool find_kept(struct exchange *exchange)
 	       !(exchange->base && question->base_fd < 0);
 }
 
+/* A path without a pid is not of any session where there are several. */
+static bool is_ambiguous(const struct exchange *exchange)
+{
+	return !exchange->question.route.pid && !exchange->server->setup->options->pid_count &&
+	       follow_count(exchange->server->follow) > 1;
+}
+
+static enum MHD_Result say_no_session(const struct exchange *exchange)
+{
+	char several[128];
+
+	if (!is_ambiguous(exchange))
+		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
+	snprintf(several, sizeof(several), SERVE_SAYS_SEVERAL,
+		 follow_count(exchange->server->follow));
+	return reply_text(exchange->connection, MHD_HTTP_CONFLICT, several);
+}
+
 static enum MHD_Result say_profiles(struct exchange *exchange)
 {
 	const struct followed *session =
@@ -151,8 +179,7 @@ static enum MHD_Result say_profiles(struct exchange *exchange)
 		follow_write_profiles(session, out);
 		if (!fclose(out))
 			result = session ? reply_text(exchange->connection, MHD_HTTP_OK, text)
-					 : reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
-						      NOT_SERVED);
+					 : say_no_session(exchange);
 	}
 	free(text);
 	return result;
@@ -174,8 +201,7 @@ static enum MHD_Result watch(struct exchange *exchange)
 	struct followed *session =
 		follow_get(exchange->server->follow, exchange->question.route.pid);
 
-	return session ? stream_begin(exchange->connection, session)
-		       : reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
+	return session ? stream_begin(exchange->connection, session) : say_no_session(exchange);
 }
 
 /* ---- from headers to answer ------------------------------------------------------------------ */
@@ -271,6 +297,8 @@ static enum MHD_Result start(struct exchange *exchange)
 	if (checks_is_steering(exchange->question.route.page) &&
 	    !follow_get(exchange->server->follow, exchange->question.route.pid))
 		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
+	if ((exchange->view || exchange->base) && is_ambiguous(exchange))
+		return say_no_session(exchange);
 	if (!find_kept(exchange))
 		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
 				  "this profile is not kept, or no longer: see /profiles\n");
@@ -329,11 +357,8 @@ bool request_is_wanted(const void *owner)
 	const struct exchange *exchange = owner;
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	char byte;
-	const ssize_t got =
-		info ? recv(info->connect_fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) : 1;
 
-	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+	return !info || !peer_is_gone(info->connect_fd);
 }
 
 enum MHD_Result request_take(void *context, struct MHD_Connection *connection, const char *path,

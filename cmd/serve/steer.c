@@ -26,6 +26,7 @@ static void copy(int from, int to)
 bool steer(const struct serve_options *options, pid_t pid, bool is_detach, int answer_fd,
 	   int complaint_fd)
 {
+	const pid_t own = getpid();
 	int exit_code = HI_EXIT_FAILED;
 
 	/* serve ignores it, a session should not */
@@ -37,6 +38,9 @@ bool steer(const struct serve_options *options, pid_t pid, bool is_detach, int a
 	else if (options->attach)
 		exit_code = options->attach(pid);
 	fflush(NULL);
+	/* the process of the session that was to begin comes here, too */
+	if (getpid() != own)
+		_exit(exit_code);
 	if (exit_code != HI_EXIT_OK)
 		copy(answer_fd, complaint_fd);
 	return exit_code == HI_EXIT_OK;

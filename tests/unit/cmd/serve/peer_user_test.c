@@ -84,6 +84,48 @@ UNIT_TEST(who_has_gone_is_nobody)
 	close(listener);
 }
 
+static void check_gone(int family)
+{
+	union address address;
+	const int listener = listen_at_loopback(family, &address);
+
+	if (listener < 0)
+		return;
+	const int client = connect_to(&address), server = accept(listener, NULL, NULL);
+
+	CHECK(!peer_is_gone(server));
+	CHECK_EQ(write(client, "x", 1), 1);
+	CHECK(!peer_is_gone(server));
+	/* it sends no more, and reads */
+	CHECK_EQ(shutdown(client, SHUT_WR), 0);
+	CHECK_EQ(recv(server, &(char){0}, 1, 0), 1);
+	CHECK(!peer_is_gone(server));
+	close(client);
+	CHECK(peer_is_gone(server));
+	close(server);
+	close(listener);
+}
+
+UNIT_TEST(who_only_sends_no_more_is_not_gone)
+{
+	check_gone(AF_INET);
+	check_gone(AF_INET6);
+}
+
+UNIT_TEST(who_has_broken_off_is_gone)
+{
+	const struct linger at_once = {.l_onoff = 1};
+	union address address;
+	const int listener = listen_at_loopback(AF_INET, &address), client = connect_to(&address),
+		  server = accept(listener, NULL, NULL);
+
+	setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(client);
+	CHECK(peer_is_gone(server));
+	close(server);
+	close(listener);
+}
+
 UNIT_TEST(a_connection_of_another_user)
 {
 	union address address;
