@@ -365,6 +365,19 @@ static bool is_thinned(const struct profile *profile)
 	return false;
 }
 
+/* The finest interval stands in it only where samples were drawn with several. */
+static void put_rate(struct pprof *pprof, uint64_t finest, uint64_t coarsest)
+{
+	const struct profile_meta *meta = &pprof->profile->meta;
+	char least[32] = "";
+
+	if (finest != coarsest)
+		snprintf(least, sizeof(least), "%" PRIu64 " to ", finest);
+	put_comment(pprof,
+		    "one sample per %s%" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64 " dropped",
+		    least, coarsest, meta->samples, meta->dropped_allocs);
+}
+
 /* pprof prints them above every report. */
 static void put_comments(struct pprof *pprof)
 {
@@ -377,7 +390,7 @@ static void put_comments(struct pprof *pprof)
 	size_t size;
 
 	estimate_interval(&total, &from, &to);
-	profile_intervals(pprof->profile, &finest, &coarsest);
+	profile_rates(pprof->profile, &finest, &coarsest);
 	put_comment(pprof, "heapinject%s%s", has_text(meta->version) ? " " : "",
 		    meta->version ? meta->version : "");
 	if (meta->pid || has_text(meta->comm) || has_text(meta->host))
@@ -400,10 +413,7 @@ static void put_comments(struct pprof *pprof)
 	else if (coarsest <= HI_INTERVAL_EXACT)
 		put_comment(pprof, "every allocation counted: exact");
 	else
-		put_comment(pprof,
-			    "one sample per %" PRIu64 " bytes, %" PRIu64 " samples, %" PRIu64
-			    " dropped",
-			    coarsest, meta->samples, meta->dropped_allocs);
+		put_rate(pprof, finest, coarsest);
 	/* where thinning let more escape, weights do not tell it: as where the rate changed */
 	if (meta->change_count || finest != coarsest || is_thinned(pprof->profile))
 		put_comment(pprof,

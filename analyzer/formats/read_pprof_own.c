@@ -63,10 +63,12 @@ static void read_rate(const char *text, struct profile_meta *meta)
 {
 	uint64_t interval, samples, dropped;
 
-	if (!scan_number(&text, 10, &interval) || !skip_text(&text, " bytes, ") ||
-	    !scan_number(&text, 10, &samples) || !skip_text(&text, " samples, ") ||
-	    !scan_number(&text, 10, &dropped) || interval <= HI_INTERVAL_EXACT ||
-	    interval > INT64_MAX)
+	/* of several the coarsest; that there were is said by another comment */
+	if (!scan_number(&text, 10, &interval) ||
+	    (skip_text(&text, " to ") && !scan_number(&text, 10, &interval)) ||
+	    !skip_text(&text, " bytes, ") || !scan_number(&text, 10, &samples) ||
+	    !skip_text(&text, " samples, ") || !scan_number(&text, 10, &dropped) ||
+	    interval <= HI_INTERVAL_EXACT || interval > INT64_MAX)
 		return;
 	meta->interval = interval;
 	meta->samples = samples;

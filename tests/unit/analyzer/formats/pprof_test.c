@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pprof_test.c - the message is taken apart again by a reader of the wire format that shares no
- * code with the writer.
+ * code with the writer (wire_fields.h).
  */
 #include "unit.h"
 
@@ -11,64 +11,10 @@
 #include "pprof.h"
 #include "protobuf.h"
 #include "stream_file.h"
+#include "wire_fields.h"
 
 #define LO 0x400000u
 #define INTERVAL 65536u
-
-struct field {
-	unsigned int number;
-	uint64_t value; /* of a varint; size of bytes */
-	const uint8_t *bytes;
-};
-
-static uint64_t take_varint(const uint8_t **at)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0;; shift += 7) {
-		const uint8_t byte = *(*at)++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-		CHECK(shift < 63);
-	}
-}
-
-static bool next_field(const uint8_t **at, const uint8_t *end, struct field *out_field)
-{
-	if (*at >= end)
-		return false;
-	const uint64_t key = take_varint(at);
-	out_field->number = (unsigned int)(key >> 3);
-	out_field->value = take_varint(at);
-	out_field->bytes = NULL;
-	CHECK((key & 7) == 0 || (key & 7) == 2);
-	if ((key & 7) == 2) {
-		out_field->bytes = *at;
-		*at += out_field->value;
-	}
-	CHECK(*at <= end);
-	return true;
-}
-
-/* The nth field of that number in a message; number 0 in the result if there is none. */
-static struct field field_of(const uint8_t *bytes, size_t size, unsigned int number, size_t n)
-{
-	const uint8_t *at = bytes;
-	struct field field;
-
-	while (next_field(&at, bytes + size, &field)) {
-		if (field.number == number && n-- == 0)
-			return field;
-	}
-	return (struct field){0};
-}
-
-static struct field inner(struct field message, unsigned int number, size_t n)
-{
-	return field_of(message.bytes, message.value, number, n);
-}
 
 struct parsed {
 	uint8_t bytes[1 << 16];
@@ -77,7 +23,7 @@ struct parsed {
 
 static struct field top(const struct parsed *parsed, unsigned int number, size_t n)
 {
-	return field_of(parsed->bytes, parsed->size, number, n);
+	return inner((struct field){.value = parsed->size, .bytes = parsed->bytes}, number, n);
 }
 
 static const char *string_of(const struct parsed *parsed, uint64_t number)
@@ -404,6 +350,58 @@ UNIT_TEST(comments_are_printable)
 	profile_close(&profile);
 }
 
+static bool has_comment(const struct profile *profile, const char *text)
+{
+	static struct parsed parsed;
+	bool found = false;
+
+	write_and_parse(profile, &parsed);
+	for (size_t i = 0; top(&parsed, 13, i).number; i++)
+		found |=
+			!strncmp(string_of(&parsed, top(&parsed, 13, i).value), text, strlen(text));
+	return found;
+}
+
+UNIT_TEST(a_comment_says_with_which_intervals_samples_were_drawn)
+{
+	struct profile profile;
+	struct profile_row_key key;
+	uint32_t row;
+
+	make_profile(&profile);
+	CHECK(has_comment(&profile, "one sample per 65536 bytes, "));
+	CHECK(!has_comment(&profile, "the rate changed"));
+	/* with one sample that was drawn with a coarser one */
+	key = profile.row[0].key;
+	key.interval = 4194304;
+	CHECK_EQ(profile_row_at(&profile, &key, &row), 0);
+	profile.row[row].alloc_count = 1;
+	profile.row[row].alloc_bytes = 48;
+	CHECK(has_comment(&profile, "one sample per 65536 to 4194304 bytes, "));
+	CHECK(has_comment(&profile, "the rate changed"));
+	/* and with one of which each allocation is a sample */
+	key.interval = 1;
+	CHECK_EQ(profile_row_at(&profile, &key, &row), 0);
+	profile.row[row].alloc_count = 1;
+	profile.row[row].alloc_bytes = 48;
+	CHECK(has_comment(&profile, "one sample per 1 to 4194304 bytes, "));
+	profile_close(&profile);
+}
+
+UNIT_TEST(without_samples_the_intervals_are_those_that_were_set)
+{
+	struct profile profile;
+
+	CHECK_EQ(profile_open(&profile), 0);
+	profile.meta.interval = INTERVAL;
+	CHECK(has_comment(&profile, "one sample per 65536 bytes, "));
+	profile_add_change(&profile.meta, &(struct profile_change){.interval = 65536});
+	profile_add_change(&profile.meta,
+			   &(struct profile_change){.time_ns = 5, .interval = 131072});
+	CHECK(has_comment(&profile, "one sample per 65536 to 131072 bytes, "));
+	profile_close(&profile);
+}
+
 UNIT_TEST(varints_and_defaults)
 {
 	static const uint64_t values[] = {1, 127, 128, 300, 1ull << 63, UINT64_MAX};
@@ -413,7 +411,8 @@ UNIT_TEST(varints_and_defaults)
 	protobuf_number(&message, 3, 0);
 	CHECK_EQ(message.size, 0);
 	protobuf_packed(&message, 2, values, 6);
-	const struct field field = field_of(message.bytes, message.size, 2, 0);
+	const struct field field =
+		inner((struct field){.value = message.size, .bytes = message.bytes}, 2, 0);
 	at = field.bytes;
 	for (size_t i = 0; i < 6; i++)
 		CHECK_EQ(take_varint(&at), values[i]);

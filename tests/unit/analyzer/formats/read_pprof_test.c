@@ -750,6 +750,26 @@ UNIT_TEST(our_own_with_another_rate_later_is_as_told)
 	profile_close(&profile);
 }
 
+UNIT_TEST(our_own_with_several_intervals_is_as_told)
+{
+	struct profile profile, copy;
+	struct profile_row_key key;
+	uint32_t row;
+
+	make_own(&profile, 65536);
+	key = profile.row[0].key;
+	key.interval = 131072;
+	CHECK_EQ(profile_row_at(&profile, &key, &row), 0);
+	profile.row[row].alloc_count = 3;
+	profile.row[row].alloc_bytes = 48;
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK(copy.meta.is_scaled);
+	CHECK_EQ(copy.meta.interval, 1);
+	CHECK_EQ(copy.meta.samples, 12);
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
 UNIT_TEST(our_own_of_every_allocation_is_exact)
 {
 	struct profile profile, copy;
