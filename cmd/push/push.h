@@ -2,10 +2,10 @@
 /*
  * Room push/: profiles to a server of profiles. push.h is the session's side, and where to start;
  * push_child.h is the process that speaks to the server, as the session has rights that no code
- * that reads a network may have. push_options.h is what the user asks for, push_request.h the
- * protocols, pprof_time.h the time by which servers know a profile, gzip.h how both are packed,
- * spool.h what waits on the disk, backoff.h for how long. Uses cmd/output/ for the sandbox, and of
- * the analyzer only hi_send.h and hi_otlp.h.
+ * that reads a network may have. push_options.h is what the user asks for, push_request.h and
+ * push_otlp.h the protocols, pprof_time.h the time by which servers know a profile, gzip.h how both
+ * are packed, spool.h what waits on the disk, backoff.h for how long. Uses cmd/output/ for the
+ * sandbox, and of the analyzer only hi_send.h and hi_otlp.h.
  */
 
 /*

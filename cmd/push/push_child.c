@@ -119,13 +119,11 @@ static void judge(struct pushing *pushing, struct spool_entry *entry, const stru
 {
 	const struct push_options *options = pushing->child->target.options;
 	char text[HI_SEND_TEXT_MAX], remark[HI_SEND_TEXT_MAX];
-	enum push_verdict verdict =
-		sent->err ? PUSH_LATER
-			  : push_request_judge(options, sent->status, sent->grpc_status);
+	enum push_verdict verdict = push_request_judge(options, sent);
 	const uint64_t rejected = push_request_remark(options, sent, remark);
 	bool has_text = true;
 
-	if (sent->is_page && (verdict == PUSH_TAKEN || sent->status == 400)) {
+	if (!sent->err && sent->is_page && (sent->status / 100 == 2 || sent->status == 400)) {
 		/* a login, a proxy, a port with TLS, or a server of something else */
 		verdict = PUSH_MISDIRECTED;
 		snprintf(text, sizeof(text),

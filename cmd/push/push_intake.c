@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "hi_units.h"
 
 #define NS_PER_MS 1000000u
 #define PROFILE_MAX ((off_t)64 << 20)
@@ -49,8 +50,26 @@ int push_intake_id(char id[SPOOL_ID_MAX])
 	return 0;
 }
 
+/* What becomes of one profile. */
+struct intake {
+	unsigned removed;            /* older ones, to make room */
+	char text[HI_SEND_TEXT_MAX]; /* what is wrong; "" = what the errno says */
+};
+
+static void explain_size(const struct pushing *pushing, uint64_t size, struct intake *intake)
+{
+	char needed[HI_UNITS_TEXT_MAX], most[HI_UNITS_TEXT_MAX], usual[HI_UNITS_TEXT_MAX];
+
+	snprintf(intake->text, sizeof(intake->text),
+		 "a profile is not sent: it has %s, and all that waits may have %s; set "
+		 "--push-spool-max to several times as much (without it %s)",
+		 hi_format_bytes((double)size, needed, sizeof(needed)),
+		 hi_format_bytes((double)pushing->spool.bytes_max, most, sizeof(most)),
+		 hi_format_bytes((double)PUSH_SPOOL_BYTES, usual, sizeof(usual)));
+}
+
 static int spool_request(struct pushing *pushing, const struct push_snapshot *snapshot,
-			 unsigned *out_removed)
+			 struct intake *intake)
 {
 	struct spool_bytes request;
 	uint8_t *bytes;
@@ -59,19 +78,21 @@ static int spool_request(struct pushing *pushing, const struct push_snapshot *sn
 	if (err)
 		return err;
 	request.bytes = bytes;
-	err = spool_add(&pushing->spool, snapshot->unix_ns, snapshot->id, request, out_removed);
+	err = spool_add(&pushing->spool, snapshot->unix_ns, snapshot->id, request,
+			&intake->removed);
+	if (err == -EFBIG)
+		explain_size(pushing, request.size, intake);
 	free(bytes);
 	return err;
 }
 
-static int spool_file(struct pushing *pushing, int fd, uint64_t unix_ns, unsigned *out_removed)
+static int spool_file(struct pushing *pushing, int fd, uint64_t unix_ns, struct intake *intake)
 {
 	char id[SPOOL_ID_MAX];
 	struct stat status;
 	struct push_snapshot snapshot = {.unix_ns = unix_ns, .id = id};
 	int err = fd < 0 ? -EBADF : fstat(fd, &status) ? -errno : 0;
 
-	*out_removed = 0;
 	if (!err && (!status.st_size || status.st_size > PROFILE_MAX))
 		err = status.st_size ? -EFBIG : -ENODATA;
 	if (err)
@@ -83,7 +104,7 @@ static int spool_file(struct pushing *pushing, int fd, uint64_t unix_ns, unsigne
 	if (!err)
 		err = push_intake_id(id);
 	if (!err)
-		err = spool_request(pushing, &snapshot, out_removed);
+		err = spool_request(pushing, &snapshot, intake);
 	free(bytes);
 	return err;
 }
@@ -114,20 +135,20 @@ static int receive(int socket, struct push_message *message, int *out_fd)
 
 static void take_snapshot(struct pushing *pushing, const struct push_message *message, int fd)
 {
-	unsigned removed;
-	char text[HI_SEND_TEXT_MAX];
-	const int err = spool_file(pushing, fd, message->unix_ns, &removed);
+	struct intake intake = {0};
+	const int err = spool_file(pushing, fd, message->unix_ns, &intake);
 
 	pthread_mutex_lock(&pushing->lock);
-	pushing->state.removed += removed;
+	pushing->state.removed += intake.removed;
 	pushing->state.failed += err != 0;
 	if (err) {
-		snprintf(text, sizeof(text), "a profile cannot be put into the spool: %s",
-			 strerror(-err));
-		pushing_complain(pushing, text);
+		if (!*intake.text)
+			snprintf(intake.text, sizeof(intake.text),
+				 "a profile cannot be put into the spool: %s", strerror(-err));
+		pushing_complain(pushing, intake.text);
 	}
 	pushing->has_new = true;
-	if (err || removed)
+	if (err || intake.removed)
 		pushing_tell(pushing);
 	pthread_cond_signal(&pushing->changed);
 	pthread_mutex_unlock(&pushing->lock);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gzip.h"
 #include "hi_otlp.h"
 #include "pprof_time.h"
+#include "push_otlp.h"
 
 #define PYROSCOPE_PATH "/push.v1.PusherService/Push"
 #define PARCA_PATH "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw"
@@ -91,28 +91,17 @@ static void put_label(struct message *labels, unsigned field, const char *name, 
 	put_part(labels, field, &label);
 }
 
-static bool is_replaced(const struct push_options *options, const char *name)
-{
-	for (size_t i = 0; i < options->label_count; i++)
-		if (!strcmp(options->label[i].name, name))
-			return true;
-	return false;
-}
-
 /* The metric is called as the profiles of Go are, so that the same views show them. */
 static void put_labels(struct message *labels, unsigned field, const struct push_target *target)
 {
-	const struct push_options *options = target->options;
+	const struct push_label *label[PUSH_LABELS_ALL];
+	const size_t count = push_target_labels(target, label);
 
 	put_label(labels, field, "__name__", "memory");
-	if (options->protocol == PUSH_PYROSCOPE)
+	if (target->options->protocol == PUSH_PYROSCOPE)
 		put_label(labels, field, "__session_id__", target->session_id);
-	for (size_t i = 0; i < target->label_count; i++)
-		if (*target->label[i].value && !is_replaced(options, target->label[i].name))
-			put_label(labels, field, target->label[i].name, target->label[i].value);
-	for (size_t i = 0; i < options->label_count; i++)
-		if (*options->label[i].value)
-			put_label(labels, field, options->label[i].name, options->label[i].value);
+	for (size_t i = 0; i < count; i++)
+		put_label(labels, field, label[i]->name, label[i]->value);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -177,83 +166,11 @@ static int build_pprof(const struct push_target *target, const struct push_snaps
 	return 0;
 }
 
-/* ---- OTLP ------------------------------------------------------------------------------------ */
-
-#define ATTRIBUTES_MAX (2 * PUSH_LABELS_MAX)
-#define PID_NAME "process.pid"
-
-/* The id of the process is a number there. */
-static struct hi_otlp_attribute attribute_of(const struct push_label *label)
-{
-	struct hi_otlp_attribute attribute = {.name = label->name, .text = label->value};
-	const size_t digits = strspn(label->value, "0123456789");
-
-	if (!strcmp(label->name, PID_NAME) && digits < 10 && !label->value[digits]) {
-		attribute.number = strtol(label->value, NULL, 10);
-		attribute.text = NULL;
-	}
-	return attribute;
-}
-
-static size_t list_attributes(const struct push_target *target,
-			      struct hi_otlp_attribute attribute[ATTRIBUTES_MAX])
-{
-	const struct push_options *options = target->options;
-	size_t count = 0;
-
-	for (size_t i = 0; i < target->label_count; i++)
-		if (*target->label[i].value && !is_replaced(options, target->label[i].name))
-			attribute[count++] = attribute_of(&target->label[i]);
-	for (size_t i = 0; i < options->label_count; i++)
-		if (*options->label[i].value)
-			attribute[count++] = attribute_of(&options->label[i]);
-	return count;
-}
-
-/* The bytes of a UUID. */
-static void read_id(const char *text, uint8_t out_id[HI_OTLP_ID_SIZE])
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t count = 0;
-
-	memset(out_id, 0, HI_OTLP_ID_SIZE);
-	for (; *text && count < 2 * (size_t)HI_OTLP_ID_SIZE; text++) {
-		const char *digit = strchr(digits, *text);
-
-		if (!digit)
-			continue;
-		out_id[count / 2] |= (uint8_t)((digit - digits) << (count % 2 ? 0 : 4));
-		count++;
-	}
-}
-
-static int build_otlp(const struct push_target *target, const struct push_snapshot *snapshot,
-		      uint8_t **out_bytes, size_t *out_size)
-{
-	struct hi_otlp_attribute attribute[ATTRIBUTES_MAX];
-	struct hi_otlp_origin origin = {.attribute = attribute, .unix_ns = snapshot->unix_ns};
-	uint8_t *profile, *request;
-	size_t size, request_size;
-	int err = gzip_unpack(snapshot->profile, snapshot->size, &profile, &size);
-
-	if (err)
-		return err;
-	origin.attribute_count = list_attributes(target, attribute);
-	read_id(snapshot->id, origin.id);
-	err = hi_otlp_request(profile, size, &origin, &request, &request_size);
-	free(profile);
-	if (err)
-		return err;
-	err = gzip_pack(request, request_size, out_bytes, out_size);
-	free(request);
-	return err;
-}
-
 int push_request_build(const struct push_target *target, const struct push_snapshot *snapshot,
 		       uint8_t **out_bytes, size_t *out_size)
 {
 	return target->options->protocol == PUSH_OTLP
-		       ? build_otlp(target, snapshot, out_bytes, out_size)
+		       ? push_otlp_build(target, snapshot, out_bytes, out_size)
 		       : build_pprof(target, snapshot, out_bytes, out_size);
 }
 
@@ -358,55 +275,23 @@ static enum push_verdict judge_grpc(int status)
 	}
 }
 
-/*
- * OTLP names the four statuses after which a request is sent again. Where it is not the request
- * that is at fault it waits, as for the others.
- */
-static enum push_verdict judge_otlp(long status)
-{
-	switch (status) {
-	case 429:
-	case 502:
-	case 503:
-	case 504:
-		return PUSH_LATER;
-	case 401:
-	case 403:
-	case 404:
-	case 405:
-	case 415:
-		return PUSH_MISDIRECTED;
-	default:
-		return status / 100 == 2   ? PUSH_TAKEN
-		       : status / 100 == 3 ? PUSH_MISDIRECTED
-					   : PUSH_REFUSED;
-	}
-}
-
 uint64_t push_request_remark(const struct push_options *options, const struct hi_sent *sent,
 			     char out_text[HI_SEND_TEXT_MAX])
 {
-	struct hi_otlp_answer answer = {0};
-	const bool is_taken = sent->status / 100 == 2;
-
 	*out_text = '\0';
-	if (options->protocol != PUSH_OTLP || sent->err ||
-	    (is_taken ? hi_otlp_read_response(sent->answer, sent->answer_size, &answer)
-		      : hi_otlp_read_status(sent->answer, sent->answer_size, &answer)))
-		return 0;
-	snprintf(out_text, HI_SEND_TEXT_MAX, "%s", answer.text);
-	return answer.rejected;
+	return options->protocol == PUSH_OTLP && !sent->err ? push_otlp_remark(sent, out_text) : 0;
 }
 
-enum push_verdict push_request_judge(const struct push_options *options, long status,
-				     int grpc_status)
+enum push_verdict push_request_judge(const struct push_options *options, const struct hi_sent *sent)
 {
+	if (sent->err)
+		return PUSH_LATER;
 	if (options->protocol == PUSH_OTLP)
-		return judge_otlp(status);
+		return push_otlp_judge(sent);
 	if (options->protocol != PUSH_PARCA)
-		return judge_http(status);
-	if (grpc_status >= 0)
-		return judge_grpc(grpc_status);
+		return judge_http(sent->status);
+	if (sent->grpc_status >= 0)
+		return judge_grpc(sent->grpc_status);
 	/* not an answer of gRPC */
-	return status / 100 == 2 ? PUSH_MISDIRECTED : judge_http(status);
+	return sent->status / 100 == 2 ? PUSH_MISDIRECTED : judge_http(sent->status);
 }

@@ -8,34 +8,17 @@
  * Parca: WriteRaw of parca/profilestore/v1alpha1/profilestore.proto, by gRPC.
  * Both take the profile as it is, gzipped pprof, but for its time and duration (pprof_time.h).
  *
- * OTLP: POST /v1development/profiles, by OTLP/HTTP with protobuf, gzipped. It is another format of
- * profiles (hi_otlp.h), made of the same one.
+ * OTLP: see push_otlp.h.
  */
 #ifndef HI_PUSH_REQUEST_H
 #define HI_PUSH_REQUEST_H
 
 #include "hi_send.h"
-#include "push_options.h"
+#include "push_target.h"
 #include "spool.h"
 
 #define PUSH_HEADERS_MAX 8u
 #define PUSH_HEADER_MAX (PUSH_SECRET_MAX + 64u)
-
-/* Where profiles go, and what all of a session have in common. */
-struct push_target {
-	const struct push_options *options;
-	/* those of the session, which the options may replace or take away */
-	struct push_label label[PUSH_LABELS_MAX];
-	size_t label_count;
-	char session_id[17]; /* hexadecimal; tells series of different sessions apart */
-};
-
-struct push_snapshot {
-	const void *profile; /* a .pb.gz */
-	size_t size;
-	uint64_t unix_ns; /* when its figures were taken */
-	const char *id;   /* a UUID */
-};
 
 /* Negative errno, also of pprof_time_set(). The caller frees *out_bytes. */
 must_check int push_request_build(const struct push_target *target,
@@ -51,15 +34,9 @@ struct push_headers {
 };
 void push_request_headers(const struct push_options *options, struct push_headers *out_headers);
 
-/* What a status of HTTP, and of gRPC if there is one, means for the profile. */
-enum push_verdict {
-	PUSH_TAKEN,
-	PUSH_REFUSED, /* this one will never be taken */
-	PUSH_LATER,
-	PUSH_MISDIRECTED, /* no profile is taken until somebody changes the address or the rights */
-};
-enum push_verdict push_request_judge(const struct push_options *options, long status,
-				     int grpc_status);
+/* What the answer, or that there is none, means for the profile. */
+enum push_verdict push_request_judge(const struct push_options *options,
+				     const struct hi_sent *sent);
 
 /*
  * What the server says in the body of its answer, whatever the status: "" = nothing, or nothing

@@ -4,10 +4,11 @@
 GENERATED has the modules that protoc has made of the protocol's files and of pprof's profile.proto.
 Prints "port N". SCRIPT has what is done with requests, a line for each, and the last one for all
 that follow: ok, a status of HTTP or the name of one of gRPC (with "after N": Retry-After), slow N
-(answers after N seconds), page N (answers with a page and status N), lost (takes it, and ends the
-connection), hang (does nothing for a minute), and for OTLP partial N (takes it but for N of its
-Profiles), warn (takes it, with a warning). LOG gets an object for each request: what was in it, and
-whether it was taken. ADDRESS in the environment is where it listens (127.0.0.1).
+(answers after N seconds), page N (answers with a page and status N), text (answers 200 and OK),
+lost (takes it, and ends the connection), hang (does nothing for a minute), and for OTLP partial N
+(takes it but for N of its Profiles), warn (takes it, with a warning). LOG gets an object for each
+request: what was in it, and whether it was taken. ADDRESS in the environment is where it listens
+(127.0.0.1).
 """
 import gzip
 import http.server
@@ -166,6 +167,9 @@ class Pyroscope(http.server.BaseHTTPRequestHandler):
             time.sleep(float(action[1]) if action[0] == "slow" else 0)
             log({**entry, "taken": True})
             self.answer(200, self.success(action))
+        elif action[0] == "text":
+            log(entry)
+            self.answer(200, b"OK\n", [("Content-Type", "text/plain")])
         elif action[0] == "page":
             log(entry)
             self.answer(int(action[1]), b"<html>", [("Content-Type", "text/html; charset=utf-8")])

@@ -282,26 +282,36 @@ UNIT_TEST(headers)
 	CHECK(has_header(&options, "X-Scope-OrgID: anna"));
 }
 
+static enum push_verdict judged(const struct push_options *options, long status, int grpc_status)
+{
+	const struct hi_sent sent = {.status = status, .grpc_status = grpc_status};
+
+	return push_request_judge(options, &sent);
+}
+
 UNIT_TEST(what_statuses_mean)
 {
 	const struct push_options pyroscope = {.protocol = PUSH_PYROSCOPE},
 				  parca = {.protocol = PUSH_PARCA};
 
-	CHECK_EQ(push_request_judge(&pyroscope, 200, -1), PUSH_TAKEN);
-	CHECK_EQ(push_request_judge(&pyroscope, 400, -1), PUSH_REFUSED);
-	CHECK_EQ(push_request_judge(&pyroscope, 429, -1), PUSH_LATER);
-	CHECK_EQ(push_request_judge(&pyroscope, 503, -1), PUSH_LATER);
-	CHECK_EQ(push_request_judge(&pyroscope, 401, -1), PUSH_MISDIRECTED);
-	CHECK_EQ(push_request_judge(&pyroscope, 404, -1), PUSH_MISDIRECTED);
-	CHECK_EQ(push_request_judge(&pyroscope, 302, -1), PUSH_MISDIRECTED);
-	CHECK_EQ(push_request_judge(&parca, 200, 0), PUSH_TAKEN);
-	CHECK_EQ(push_request_judge(&parca, 200, 3), PUSH_REFUSED);
-	CHECK_EQ(push_request_judge(&parca, 200, 8), PUSH_LATER);
-	CHECK_EQ(push_request_judge(&parca, 200, 14), PUSH_LATER);
-	CHECK_EQ(push_request_judge(&parca, 200, 16), PUSH_MISDIRECTED);
+	CHECK_EQ(judged(&pyroscope, 200, -1), PUSH_TAKEN);
+	CHECK_EQ(judged(&pyroscope, 400, -1), PUSH_REFUSED);
+	CHECK_EQ(judged(&pyroscope, 429, -1), PUSH_LATER);
+	CHECK_EQ(judged(&pyroscope, 503, -1), PUSH_LATER);
+	CHECK_EQ(judged(&pyroscope, 401, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(judged(&pyroscope, 404, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(judged(&pyroscope, 302, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(judged(&parca, 200, 0), PUSH_TAKEN);
+	CHECK_EQ(judged(&parca, 200, 3), PUSH_REFUSED);
+	CHECK_EQ(judged(&parca, 200, 8), PUSH_LATER);
+	CHECK_EQ(judged(&parca, 200, 14), PUSH_LATER);
+	CHECK_EQ(judged(&parca, 200, 16), PUSH_MISDIRECTED);
 	/* 200 of what is no server of gRPC takes nothing */
-	CHECK_EQ(push_request_judge(&parca, 200, -1), PUSH_MISDIRECTED);
-	CHECK_EQ(push_request_judge(&parca, 503, -1), PUSH_LATER);
+	CHECK_EQ(judged(&parca, 200, -1), PUSH_MISDIRECTED);
+	CHECK_EQ(judged(&parca, 503, -1), PUSH_LATER);
+	/* no answer, as far as is known */
+	const struct hi_sent lost = {.err = -EIO, .status = 200, .was_taken = true};
+	CHECK_EQ(push_request_judge(&pyroscope, &lost), PUSH_LATER);
 }
 
 /* The specification of OTLP names the four that are sent again. */
@@ -311,13 +321,52 @@ UNIT_TEST(what_statuses_of_otlp_mean)
 			  misdirected[] = {301, 401, 403, 404, 405, 415};
 	const struct push_options otlp = {.protocol = PUSH_OTLP};
 
-	CHECK_EQ(push_request_judge(&otlp, 200, -1), PUSH_TAKEN);
+	CHECK_EQ(judged(&otlp, 200, -1), PUSH_TAKEN);
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
-		CHECK_EQ(push_request_judge(&otlp, later[i], -1), PUSH_LATER);
+		CHECK_EQ(judged(&otlp, later[i], -1), PUSH_LATER);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
-		CHECK_EQ(push_request_judge(&otlp, refused[i], -1), PUSH_REFUSED);
+		CHECK_EQ(judged(&otlp, refused[i], -1), PUSH_REFUSED);
 	for (size_t i = 0; i < sizeof(misdirected) / sizeof(*misdirected); i++)
-		CHECK_EQ(push_request_judge(&otlp, misdirected[i], -1), PUSH_MISDIRECTED);
+		CHECK_EQ(judged(&otlp, misdirected[i], -1), PUSH_MISDIRECTED);
+}
+
+static struct hi_sent answered(long status, const void *bytes, size_t size)
+{
+	struct hi_sent sent = {.status = status, .grpc_status = -1, .answer_size = size};
+
+	memcpy(sent.answer, bytes, size);
+	return sent;
+}
+
+UNIT_TEST(otlp_takes_a_profile_by_a_message_alone)
+{
+	static const char json[] = "{\"partialSuccess\":{}}", text[] = "OK\n",
+			  cut[] = "\x0a\x06\x08";
+	static const char unknown[] = "\x12\x02hi";
+	const struct push_options otlp = {.protocol = PUSH_OTLP};
+	static char large[HI_SEND_ANSWER_MAX] = "\x0a\xff\xff\x7f";
+	struct hi_sent sent = answered(200, "", 0);
+	char remark[HI_SEND_TEXT_MAX];
+
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_TAKEN);
+	sent = answered(202, unknown, sizeof(unknown) - 1);
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_TAKEN);
+	sent = answered(200, json, sizeof(json) - 1);
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_MISDIRECTED);
+	CHECK_EQ(push_request_remark(&otlp, &sent, remark), 0);
+	CHECK_STR(remark, "but not by OTLP, and so has taken no profile");
+	sent = answered(200, text, sizeof(text) - 1);
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_MISDIRECTED);
+	sent = answered(200, cut, sizeof(cut) - 1);
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_MISDIRECTED);
+	/* longer than what is kept of an answer */
+	sent = answered(200, large, sizeof(large));
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_TAKEN);
+	CHECK_EQ(push_request_remark(&otlp, &sent, remark), 0);
+	CHECK_STR(remark, "");
+	/* with another status the body matters for its text alone */
+	sent = answered(503, json, sizeof(json) - 1);
+	CHECK_EQ(push_request_judge(&otlp, &sent), PUSH_LATER);
 }
 
 UNIT_TEST(a_remark_is_of_otlp_and_of_an_answer)
