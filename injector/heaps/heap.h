@@ -8,6 +8,9 @@
  *   heap_bytes.h       memory of the process, as far as it is resident; heap_windows.h: small
  *                      reads of it; image_data.h: the variables of an object
  *   glibc_arenas.h     glibc: where its arenas are; glibc_heap.c: the chunks in them
+ *   mimalloc_layout.h  mimalloc: where its segments are; mimalloc_table.h: their pages;
+ *                      mimalloc_blocks.h: the blocks of a page; mimalloc_trim.h: what a segment
+ *                      gives back; mimalloc_heap.c: all pieces
  *   musl_metas.h       musl: where its groups are; musl_heap.c: the slots in them
  *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_spans.h: all spans;
  *                      tcmalloc_caches.h: cached objects; tcmalloc_heap.c: all pieces
@@ -91,6 +94,6 @@ struct heap_found {
  */
 typedef int heap_reader(struct heap_source *source, const struct elf_image *image,
 			const struct heap_visitor *visitor, struct heap_found *out_found);
-heap_reader glibc_heap_walk, musl_heap_walk, tcmalloc_heap_walk;
+heap_reader glibc_heap_walk, mimalloc_heap_walk, musl_heap_walk, tcmalloc_heap_walk;
 
 #endif

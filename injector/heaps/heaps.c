@@ -19,7 +19,7 @@ static const struct reader readers[] = {
 	{ALLOCATOR_MUSL, "musl", musl_heap_walk},
 	{ALLOCATOR_JEMALLOC, "jemalloc", NULL},
 	{ALLOCATOR_TCMALLOC, "tcmalloc", tcmalloc_heap_walk},
-	{ALLOCATOR_MIMALLOC, "mimalloc", NULL},
+	{ALLOCATOR_MIMALLOC, "mimalloc", mimalloc_heap_walk},
 	{ALLOCATOR_DPDK, "DPDK", NULL},
 	{ALLOCATOR_UNKNOWN, "an unknown allocator", NULL},
 };
@@ -33,14 +33,41 @@ static const struct reader *reader_of(enum allocator_family family)
 	return &readers[at];
 }
 
+/*
+ * An object that was stripped may have an allocator whose functions have no names: a reader that
+ * finds its structures is right.
+ */
+static int walk_nameless(struct heap_source *source, const struct elf_image *image,
+			 const struct heap_visitor *visitor, struct heaps *heaps)
+{
+	int err = 0;
+
+	for (size_t i = 0; readers[i].family != ALLOCATOR_UNKNOWN && !err; i++) {
+		struct heap_found found = {0};
+
+		if (!readers[i].walk)
+			continue;
+		err = readers[i].walk(source, image, visitor, &found);
+		if (!err && !found.refusal[0] && heaps->count < HEAPS_MAX)
+			heaps->found[heaps->count++] = found;
+		err = err == -ENOENT ? 0 : err;
+	}
+	return err;
+}
+
 static int walk_one(struct heap_source *source, const struct elf_image *image,
 		    enum allocator_family family, const struct heap_visitor *visitor,
 		    struct heaps *heaps)
 {
 	const struct reader *reader = reader_of(family);
 	struct heap_found found = {0};
+	const size_t before = heaps->count;
 	int err = 0;
 
+	if (family == ALLOCATOR_UNKNOWN)
+		err = walk_nameless(source, image, visitor, heaps);
+	if (err || heaps->count > before)
+		return err;
 	snprintf(found.name, sizeof(found.name), "%s", reader->name);
 	if (reader->walk)
 		err = reader->walk(source, image, visitor, &found);
@@ -83,29 +110,6 @@ static const struct elf_image *program_of(const struct elf_images *images)
 	return NULL;
 }
 
-/*
- * A program that was stripped may have an allocator whose functions have no names: a reader that
- * finds its structures is right.
- */
-static int walk_nameless(struct heap_source *source, const struct heap_visitor *visitor,
-			 struct heaps *heaps)
-{
-	const struct elf_image *program = program_of(source->images);
-	int err = 0;
-
-	for (size_t i = 0; program && readers[i].family != ALLOCATOR_UNKNOWN && !err; i++) {
-		struct heap_found found = {0};
-
-		if (!readers[i].walk)
-			continue;
-		err = readers[i].walk(source, program, visitor, &found);
-		if (!err && !found.refusal[0] && heaps->count < HEAPS_MAX)
-			heaps->found[heaps->count++] = found;
-		err = err == -ENOENT ? 0 : err;
-	}
-	return err;
-}
-
 int heaps_walk(struct heap_source *source, const struct heap_visitor *visitor,
 	       struct heaps *out_heaps)
 {
@@ -129,5 +133,7 @@ int heaps_walk(struct heap_source *source, const struct heap_visitor *visitor,
 		err = walk_one(source, libc, family, visitor, out_heaps);
 	for (size_t i = 0; i < allocators.count; i++)
 		is_known |= allocators.allocator[i].image->is_main;
-	return err || is_known ? err : walk_nameless(source, visitor, out_heaps);
+	const struct elf_image *program = program_of(source->images);
+	return err || is_known || !program ? err
+					   : walk_nameless(source, program, visitor, out_heaps);
 }

@@ -242,6 +242,48 @@ static bool tcmalloc_purge(void)
 	return release;
 }
 
+typedef bool mimalloc_visit(const void *heap, const void *area, void *block, size_t bytes,
+			    void *context);
+
+static bool add_block(const void *heap, const void *area, void *block, size_t bytes, void *context)
+{
+	(void)heap, (void)area;
+	*(size_t *)context += block ? bytes : 0;
+	return true;
+}
+
+/*
+ * An aligned block begins within one of mimalloc's, which only mimalloc knows: it visits those of
+ * this thread. No other thread makes aligned ones.
+ */
+static bool mimalloc_truth(void)
+{
+	void *(*get_heap)(void) = (void *(*)(void))dlsym(RTLD_DEFAULT, "mi_heap_get_default");
+	bool (*visit)(void *, bool, mimalloc_visit *, void *) =
+		(bool (*)(void *, bool, mimalloc_visit *, void *))dlsym(RTLD_DEFAULT,
+									"mi_heap_visit_blocks");
+	bool (*has)(void *, const void *) =
+		(bool (*)(void *, const void *))dlsym(RTLD_DEFAULT, "mi_heap_contains_block");
+	size_t bytes = 0;
+
+	if (!get_heap || !visit || !has)
+		return false;
+	visit(get_heap(), true, add_block, &bytes);
+	for (size_t i = 0; i < kept_count; i++)
+		bytes += has(get_heap(), kept[i]) ? 0 : malloc_usable_size(kept[i]);
+	target_say("kept=%zu\n", bytes);
+	return true;
+}
+
+static bool mimalloc_purge(void)
+{
+	void (*collect)(bool) = (void (*)(bool))dlsym(RTLD_DEFAULT, "mi_collect");
+
+	if (collect)
+		collect(true);
+	return collect;
+}
+
 static bool plain_truth(void)
 {
 	target_say("kept=%llu\n", kept_bytes());
@@ -262,6 +304,7 @@ static const struct {
 	bool (*purge)(void);
 } allocators[] = {
 	{tcmalloc_truth, tcmalloc_purge},
+	{mimalloc_truth, mimalloc_purge},
 	{plain_truth, plain_purge},
 };
 
