@@ -20,6 +20,14 @@ static remote_addr unmix(uint64_t word, const uint64_t key[2], remote_addr owner
 	return at == owner ? 0 : at;
 }
 
+static uint64_t mix(remote_addr at, const uint64_t key[2])
+{
+	const unsigned shift = key[0] % 64;
+	const uint64_t word = at ^ key[1];
+
+	return (shift ? word << shift | word >> (64 - shift) : word) + key[0];
+}
+
 static int add_address(remote_addr **list, size_t *count, size_t *room, remote_addr at)
 {
 	if (*count == *room) {
@@ -223,7 +231,7 @@ int mimalloc_blocks_read(struct mimalloc_blocks *blocks, const struct heap_sourc
 		return -EAGAIN;
 	err = make_room(blocks, page->capacity);
 	if (!err && bytes <= READ_WHOLE_BYTES &&
-	    (page->free || page->local_free || page->thread_free)) {
+	    (page->free || page->local_free || page->thread_free || layout->has_keys)) {
 		lists.is_whole = true;
 		err = heap_bytes_read(&blocks->bytes, source, page->start, bytes);
 	}
@@ -238,6 +246,33 @@ int mimalloc_blocks_read(struct mimalloc_blocks *blocks, const struct heap_sourc
 	return err                                                                   ? err
 	       : free + local + page->used == page->capacity && thread <= page->used ? 0
 										     : -EAGAIN;
+}
+
+/* struct mi_padding_s: a check, which is made of the block's address, and the number of bytes */
+#define PADDING_BYTES 8u
+#define CHECK_MASK 0xffffff00u /* newer releases leave the rest zero */
+
+uint32_t mimalloc_blocks_tail(const struct mimalloc_blocks *blocks,
+			      const struct heap_source *source,
+			      const struct mimalloc_layout *layout,
+			      const struct mimalloc_page *page, uint32_t index)
+{
+	const remote_addr block = page->start + index * page->block_bytes;
+	const remote_addr at = block + page->block_bytes - PADDING_BYTES;
+	uint64_t padding = 0;
+
+	if (!layout->has_keys || page->block_bytes < PADDING_BYTES)
+		return 0;
+	if (page->capacity * page->block_bytes > READ_WHOLE_BYTES) {
+		if (heap_word(source, at, &padding))
+			return 0;
+	} else if (heap_bytes_has(&blocks->bytes, at, PADDING_BYTES)) {
+		padding = heap_bytes_word(&blocks->bytes, at);
+	}
+	if (((uint32_t)padding ^ (uint32_t)mix(block, page->key)) & CHECK_MASK ||
+	    padding >> 32 > page->block_bytes - PADDING_BYTES)
+		return 0;
+	return (uint32_t)(padding >> 32) + PADDING_BYTES;
 }
 
 void mimalloc_blocks_close(struct mimalloc_blocks *blocks)

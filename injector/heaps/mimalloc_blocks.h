@@ -45,6 +45,14 @@ must_check int mimalloc_blocks_read(struct mimalloc_blocks *blocks,
 				    const struct mimalloc_page *page,
 				    const struct mimalloc_delayed *delayed);
 void mimalloc_blocks_close(struct mimalloc_blocks *blocks);
+/*
+ * Bytes at the end of a block that were not asked for. Builds that check for overruns note them
+ * there; 0 in others.
+ */
+uint32_t mimalloc_blocks_tail(const struct mimalloc_blocks *blocks,
+			      const struct heap_source *source,
+			      const struct mimalloc_layout *layout,
+			      const struct mimalloc_page *page, uint32_t index);
 
 static inline bool mimalloc_blocks_is_free(const struct mimalloc_blocks *blocks, uint32_t index)
 {

@@ -32,7 +32,8 @@ struct walker {
 	struct heap_bytes table; /* of the segment at hand, with its head */
 	remote_addr *segment;    /* by address */
 	size_t count, room;
-	bool has_pages; /* one of them does */
+	bool has_pages;      /* one of them does */
+	bool has_start_rule; /* not all rules fit them */
 };
 
 /* ---- segments -------------------------------------------------------------------------------- */
@@ -193,6 +194,8 @@ static int survey_all(struct walker *walker)
 		if (survey.misfits[rule] < survey.misfits[best])
 			best = rule;
 	walker->layout.start = best;
+	walker->has_start_rule =
+		survey.misfits[MIMALLOC_START_OF_SIZE] != survey.misfits[MIMALLOC_START_384];
 	if (err || survey.misfits[best] <= survey.pages / 8)
 		return err;
 	snprintf(walker->found->refusal, sizeof(walker->found->refusal),
@@ -209,17 +212,29 @@ static int put(struct walker *walker, remote_addr lo, remote_addr hi, enum heap_
 	return lo < hi ? walker->visitor->piece(walker->visitor->context, &piece) : 0;
 }
 
+static int put_block(struct walker *walker, const struct mimalloc_page *page, uint32_t index)
+{
+	const bool is_free = mimalloc_blocks_is_free(&walker->blocks, index);
+	struct heap_piece piece = {
+		.address = page->start + index * page->block_bytes,
+		.bytes = page->block_bytes,
+		.kind = is_free ? HEAP_FREE : HEAP_USED,
+	};
+
+	if (!is_free)
+		piece.tail_bytes = mimalloc_blocks_tail(&walker->blocks, walker->source,
+							&walker->layout, page, index);
+	piece.bytes -= piece.tail_bytes;
+	return walker->visitor->piece(walker->visitor->context, &piece);
+}
+
 static int put_page(struct walker *walker, const struct mimalloc_page *page)
 {
 	const remote_addr end = page->start + page->capacity * page->block_bytes;
 	int err = put(walker, page->lo, page->start, HEAP_METADATA);
 
-	for (uint32_t i = 0; i < page->capacity && !err; i++) {
-		const remote_addr at = page->start + i * page->block_bytes;
-
-		err = put(walker, at, at + page->block_bytes,
-			  mimalloc_blocks_is_free(&walker->blocks, i) ? HEAP_FREE : HEAP_USED);
-	}
+	for (uint32_t i = 0; i < page->capacity && !err; i++)
+		err = put_block(walker, page, i);
 	return err ? err : put(walker, end, page->hi, HEAP_FREE);
 }
 
@@ -338,6 +353,19 @@ static int walk_all(struct walker *walker)
 	return err;
 }
 
+static const char *name_of(const struct walker *walker)
+{
+	static const char *const by_start[] = {
+		[MIMALLOC_START_384] = "mimalloc 2.0",
+		[MIMALLOC_START_128] = "mimalloc 2.0",
+		[MIMALLOC_START_OF_SIZE] = "mimalloc 2.1",
+	};
+
+	if (walker->layout.has_start)
+		return "mimalloc 2.1 or later";
+	return walker->has_start_rule ? by_start[walker->layout.start] : "mimalloc 2";
+}
+
 int mimalloc_heap_walk(struct heap_source *source, const struct elf_image *image,
 		       const struct heap_visitor *visitor, struct heap_found *out_found)
 {
@@ -352,11 +380,8 @@ int mimalloc_heap_walk(struct heap_source *source, const struct elf_image *image
 		err = refuse(&walker, "mimalloc 3 is not known");
 	if (!err)
 		err = walk_all(&walker);
-	if (!err && walker.layout.slice_bytes)
-		strcpy(out_found->name,
-		       walker.layout.has_start || walker.layout.start == MIMALLOC_START_OF_SIZE
-			       ? "mimalloc 2.1 or later"
-			       : "mimalloc 2.0");
+	if (!err)
+		strcpy(out_found->name, name_of(&walker));
 	mimalloc_main_close(&walker.main);
 	mimalloc_delayed_close(&walker.delayed);
 	mimalloc_blocks_close(&walker.blocks);

@@ -29,7 +29,7 @@
 enum mimalloc_start {
 	MIMALLOC_START_384,     /* 2.0.7 to 2.0.9 */
 	MIMALLOC_START_128,     /* up to 2.0.6 */
-	MIMALLOC_START_OF_SIZE, /* 2.1: three blocks, or one */
+	MIMALLOC_START_OF_SIZE, /* 2.1.2: after three blocks, or one */
 	MIMALLOC_STARTS
 };
 

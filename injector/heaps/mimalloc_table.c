@@ -21,6 +21,7 @@
 #define START_PAGE_START 48u
 #define START_PAGE_KEY 56u
 #define KEYS_BYTES 16u
+#define ADDRESS_BITS 48
 
 #define BLOCK_BYTES_HUGE (2ull << 30) /* or more: then the block is the page */
 #define THREAD_FREE_FLAGS 3u
@@ -107,11 +108,8 @@ bool mimalloc_page_set_start(struct mimalloc_page *page, enum mimalloc_start rul
 		offset = 384;
 	else if (rule == MIMALLOC_START_128 && bytes >= 8 && bytes <= 1024)
 		offset = 128;
-	else if (rule == MIMALLOC_START_OF_SIZE && bytes >= 8) {
-		if (bytes <= 128 && page->lo % bytes)
-			offset = bytes - page->lo % bytes;
-		offset += bytes <= 64 ? 3 * bytes : bytes <= 512 ? bytes : 0;
-	}
+	else if (rule == MIMALLOC_START_OF_SIZE && bytes >= 8)
+		offset = bytes <= 64 ? 3 * bytes : bytes <= 512 ? bytes : 0;
 	page->start = page->lo + offset;
 	return page->reserved == (page_bytes - offset) / bytes;
 }
@@ -145,6 +143,9 @@ static bool fits(const struct heap_bytes *table, remote_addr at, const struct mi
 
 		if (!mimalloc_page_parse(table, at, layout, i, &page) || !page.capacity)
 			continue;
+		/* keys are random; what is there in pages without are addresses */
+		if (layout->has_keys && !((page.key[0] | page.key[1]) >> ADDRESS_BITS))
+			return false;
 		if (layout->has_start)
 			return page.start >= page.lo && page.start < page.hi;
 		for (unsigned rule = 0; rule < MIMALLOC_STARTS && !has_rule; rule++)
@@ -154,11 +155,15 @@ static bool fits(const struct heap_bytes *table, remote_addr at, const struct mi
 	return false;
 }
 
-/* Entries of the table, as releases and their builds have them. */
+/* Entries of the table, as releases and their builds have them; the last but one is CPython's. */
 static const struct {
 	uint32_t bytes;
 	bool has_start, has_keys;
-} slice_kinds[] = {{80, false, false}, {96, true, false}, {96, false, true}, {112, true, true}};
+} slice_kinds[] = {{80, false, false},
+		   {96, true, false},
+		   {96, false, true},
+		   {96, false, false},
+		   {112, true, true}};
 
 bool mimalloc_table_parse(const struct heap_bytes *table, remote_addr at,
 			  const struct mimalloc_head *head, struct mimalloc_layout *layout)

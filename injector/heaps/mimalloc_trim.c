@@ -27,8 +27,9 @@ void mimalloc_trim_begin(struct mimalloc_trim *trim, remote_addr segment,
 		.segment = segment,
 		.head = *head,
 		.is_collected = !head->thread || head->thread == layout->main_thread,
-		.keeps_parts = layout->has_keys && !layout->has_start,
-		.looks_always = layout->has_start || layout->start == MIMALLOC_START_OF_SIZE,
+		.keeps_parts = layout->has_keys && !layout->has_start &&
+			       layout->start != MIMALLOC_START_OF_SIZE,
+		.looks_always = layout->has_start,
 		.was_due = heap_bytes_word(table, segment + SEGMENT_DUE_TIME) != 0,
 		.first_order = UINT64_MAX,
 	};

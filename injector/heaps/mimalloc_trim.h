@@ -4,8 +4,9 @@
  * then it collects its own segments and those whose thread is gone.
  *
  * A segment without a used page is given back as a whole. Of others only slices are that were due
- * to be given back: a mask in the segment. mimalloc 2.0 looks at the mask only if it frees a page
- * of the segment meanwhile, and only the first time; 2.1 always does.
+ * to be given back: a mask in the segment. Releases whose pages say where they begin
+ * look at the mask in any case; older ones do so if they free a page of the segment meanwhile, and
+ * only the first time.
  */
 #ifndef HI_MIMALLOC_TRIM_H
 #define HI_MIMALLOC_TRIM_H

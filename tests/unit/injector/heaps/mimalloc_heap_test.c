@@ -36,6 +36,7 @@ struct layout {
 
 static const struct layout plain = {80, 32, 24, 4, 28, 4, 0, 0, 40, 384};
 static const struct layout keyed = {96, 32, 24, 4, 28, 4, 0, 40, 56, 384};
+static const struct layout python = {96, 32, 24, 4, 28, 4, 0, 0, 40, 192};
 static const struct layout with_start = {96, 24, 32, 2, 40, 8, 48, 0, 56, 192};
 
 static const struct layout *layout;
@@ -221,6 +222,12 @@ UNIT_TEST(release_2_0)
 UNIT_TEST(release_2_0_secure)
 {
 	check_release(&keyed, "mimalloc 2.0");
+}
+
+/* CPython has a copy with larger pages. */
+UNIT_TEST(release_2_1_of_python)
+{
+	check_release(&python, "mimalloc 2.1");
 }
 
 UNIT_TEST(release_2_1_with_starts)
