@@ -12,8 +12,11 @@
  *                      mimalloc_blocks.h: the blocks of a page; mimalloc_trim.h: what a segment
  *                      gives back; mimalloc_heap.c: all pieces
  *   musl_metas.h       musl: where its groups are; musl_heap.c: the slots in them
- *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_spans.h: all spans;
- *                      tcmalloc_caches.h: cached objects; tcmalloc_heap.c: all pieces
+ *   heap_slabs.h       the pages of an allocator that has a map of them
+ *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_caches.h: cached objects;
+ *                      tcmalloc_heap.c: all pieces
+ *   jemalloc_layout.h  jemalloc: where its map of extents is; jemalloc_own.h: its own memory;
+ *                      jemalloc_caches.h: cached blocks; jemalloc_heap.c: all pieces
  *
  * Uses hooks/ (which allocator it is), elf/, target/. Only reads, and never what is swapped out or
  * was never touched.
@@ -94,6 +97,7 @@ struct heap_found {
  */
 typedef int heap_reader(struct heap_source *source, const struct elf_image *image,
 			const struct heap_visitor *visitor, struct heap_found *out_found);
-heap_reader glibc_heap_walk, mimalloc_heap_walk, musl_heap_walk, tcmalloc_heap_walk;
+heap_reader glibc_heap_walk, jemalloc_heap_walk, mimalloc_heap_walk, musl_heap_walk,
+	tcmalloc_heap_walk;
 
 #endif

@@ -17,7 +17,7 @@ struct reader {
 static const struct reader readers[] = {
 	{ALLOCATOR_GLIBC, "glibc", glibc_heap_walk},
 	{ALLOCATOR_MUSL, "musl", musl_heap_walk},
-	{ALLOCATOR_JEMALLOC, "jemalloc", NULL},
+	{ALLOCATOR_JEMALLOC, "jemalloc", jemalloc_heap_walk},
 	{ALLOCATOR_TCMALLOC, "tcmalloc", tcmalloc_heap_walk},
 	{ALLOCATOR_MIMALLOC, "mimalloc", mimalloc_heap_walk},
 	{ALLOCATOR_DPDK, "DPDK", NULL},

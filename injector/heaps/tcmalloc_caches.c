@@ -19,20 +19,23 @@
 #define LINKS_LO (LISTS_BYTES + 8u)
 #define LINKS_HI (LISTS_BYTES + 256u)
 #define CACHE_BYTES (LISTS_BYTES + 128u)
-#define CACHES_MAX 65536u
+#define CACHES_MAX 16384u
 
 #define CHAIN_MAX (1u << 20)
 #define TRIES 4u
 #define STEPS_MAX (256u << 20)
 
 struct marker {
-	struct tcmalloc_spans *spans;
+	struct heap_slabs *slabs;
 	struct heap_windows *windows;
 	const struct tcmalloc_layout *layout;
 	uint64_t *chain; /* numbers of objects */
 	size_t length;
-	remote_addr last; /* object of the chain */
-	bool is_whole;    /* the chain ended as it should */
+	remote_addr last;   /* object of the chain */
+	bool is_whole;      /* the chain ended as it should */
+	remote_addr *cache; /* of threads, those that were marked */
+	size_t count;
+	unsigned links; /* where a cache has links to others; 0: not known */
 	struct steps steps;
 };
 
@@ -44,12 +47,11 @@ static int read_chain(struct marker *marker, remote_addr at, unsigned size_class
 	marker->length = 0;
 	marker->is_whole = false;
 	while (at && marker->length < most && steps_take(&marker->steps)) {
-		const uint64_t object =
-			tcmalloc_spans_object(marker->spans, marker->layout, at, size_class);
+		const uint64_t object = heap_slabs_block(marker->slabs, at, size_class);
 		uint64_t next;
 		int err;
 
-		if (object == UINT64_MAX)
+		if (object == HEAP_NO_BLOCK)
 			return 0;
 		err = heap_windows_word(marker->windows, at, &next);
 		if (err)
@@ -62,11 +64,10 @@ static int read_chain(struct marker *marker, remote_addr at, unsigned size_class
 	return 0;
 }
 
-static void mark_chain(struct marker *marker, enum tcmalloc_mark mark)
+static void mark_chain(struct marker *marker, enum heap_mark mark)
 {
 	for (size_t i = 0; i < marker->length; i++)
-		if (tcmalloc_spans_mark_of(marker->spans, marker->chain[i]) == TCMALLOC_NO_MARK)
-			tcmalloc_spans_mark(marker->spans, marker->chain[i], mark);
+		heap_slabs_mark(marker->slabs, marker->chain[i], mark);
 }
 
 /* ---- transfer caches ------------------------------------------------------------------------- */
@@ -82,13 +83,13 @@ static int mark_slot(struct marker *marker, remote_addr slot, unsigned size_clas
 			err = read_chain(marker, ends[0], size_class, CHAIN_MAX);
 		if (err || (marker->is_whole && marker->length && marker->last == ends[1]))
 			break;
-		marker->spans->reread++;
+		marker->slabs->reread++;
 		heap_windows_drop(marker->windows);
 		marker->length = 0; /* it has gone to a thread */
 	}
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	mark_chain(marker, TCMALLOC_CACHED);
+	mark_chain(marker, HEAP_MARK_CACHED);
 	return 0;
 }
 
@@ -128,13 +129,13 @@ static int mark_list(struct marker *marker, remote_addr list, unsigned size_clas
 					 head.length < CHAIN_MAX ? head.length : CHAIN_MAX);
 		if (err || (marker->is_whole && marker->length == head.length))
 			break;
-		marker->spans->reread++;
+		marker->slabs->reread++;
 		heap_windows_drop(marker->windows);
 	}
 	if (err)
 		return err == -ENODATA ? 0 : err;
-	mark_chain(marker, marker->is_whole && marker->length == head.length ? TCMALLOC_CACHED
-									     : TCMALLOC_UNSURE);
+	mark_chain(marker, marker->is_whole && marker->length == head.length ? HEAP_MARK_CACHED
+									     : HEAP_MARK_UNSURE);
 	return 0;
 }
 
@@ -145,7 +146,7 @@ static int is_cache(struct marker *marker, remote_addr at)
 	uint8_t byte[LISTS_BYTES];
 	uint32_t size;
 	/* most are none: a look at one list before all are copied */
-	int err = at % TCMALLOC_WORD
+	int err = at % HEAP_WORD
 			  ? -ENODATA
 			  : heap_windows_read(marker->windows, at + LIST_BYTES + LIST_OBJECT_BYTES,
 					      &size, sizeof(size));
@@ -163,29 +164,6 @@ static int is_cache(struct marker *marker, remote_addr at)
 	return 1;
 }
 
-/* A cache to which a variable leads. 1: found. */
-static int find_cache(struct marker *marker, const struct image_data *data, remote_addr *out_cache)
-{
-	const struct maps *maps = marker->windows->source->maps;
-	int found = 0;
-
-	for (size_t i = 0; i < data->count && !found; i++) {
-		const struct heap_bytes *bytes = &data->segment[i];
-
-		for (remote_addr at = bytes->lo; !found && heap_bytes_has(bytes, at, 8);
-		     at += TCMALLOC_WORD) {
-			const uint64_t word = heap_bytes_word(bytes, at);
-
-			if (word < LISTS_BYTES || word % TCMALLOC_WORD ||
-			    tcmalloc_spans_find(marker->spans, word) || !maps_find(maps, word))
-				continue;
-			found = is_cache(marker, word);
-			*out_cache = word;
-		}
-	}
-	return found;
-}
-
 static int links_of(struct marker *marker, remote_addr cache, unsigned offset, uint64_t link[2])
 {
 	const int err = heap_windows_read(marker->windows, cache + offset, link, 16);
@@ -198,7 +176,7 @@ static int find_links(struct marker *marker, remote_addr cache, unsigned *out_of
 {
 	int err = 0;
 
-	for (unsigned offset = LINKS_LO; offset < LINKS_HI && !err; offset += TCMALLOC_WORD) {
+	for (unsigned offset = LINKS_LO; offset < LINKS_HI && !err; offset += HEAP_WORD) {
 		uint64_t link[2], back[2] = {0};
 
 		err = links_of(marker, cache, offset, link);
@@ -215,68 +193,100 @@ static int find_links(struct marker *marker, remote_addr cache, unsigned *out_of
 	return err;
 }
 
+static bool is_known(const struct marker *marker, remote_addr cache)
+{
+	for (size_t i = 0; i < marker->count; i++)
+		if (marker->cache[i] == cache)
+			return true;
+	return false;
+}
+
 static int mark_cache(struct marker *marker, remote_addr cache)
 {
-	int err = tcmalloc_spans_add_own(marker->spans, cache, cache + CACHE_BYTES);
+	int err = heap_slabs_add_own(marker->slabs, cache, cache + CACHE_BYTES);
 
+	marker->cache[marker->count++] = cache;
 	for (unsigned i = 1; i < marker->layout->class_count && !err; i++)
 		err = mark_list(marker, cache + i * LIST_BYTES, i);
 	return !err && clock_now_ns() >= marker->windows->source->deadline_ns ? -ETIMEDOUT : err;
 }
 
-/* From the cache at hand in one direction: 0 forward, 1 back. */
-static int mark_caches_from(struct marker *marker, remote_addr cache, unsigned offset,
-			    unsigned direction, struct steps *steps)
+/* From a cache on in one direction: 0 forward, 1 back. A cache that is removed has no links. */
+static int mark_caches_from(struct marker *marker, remote_addr cache, unsigned direction)
 {
 	int err = 0;
 
-	while (cache && !err && steps_take(steps)) {
+	while (!err) {
 		uint64_t link[2];
 
-		err = links_of(marker, cache, offset, link);
+		err = links_of(marker, cache, marker->links, link);
 		cache = err ? 0 : link[direction];
-		/* a thread that has ended takes its cache with it: the walk ends there */
-		if (!cache || is_cache(marker, cache) <= 0)
+		if (!cache || is_known(marker, cache) || marker->count == CACHES_MAX ||
+		    is_cache(marker, cache) <= 0)
 			break;
 		err = mark_cache(marker, cache);
 	}
 	return err == -EPROTO ? 0 : err;
 }
 
-static int mark_thread_caches(struct marker *marker, const struct image_data *data)
+/*
+ * A variable may lead to this cache. Variables also lead to caches of threads that have ended:
+ * these are empty, and no other cache leads to them.
+ */
+static int try_cache(struct marker *marker, remote_addr cache)
 {
-	struct steps steps = {CACHES_MAX};
-	remote_addr cache = 0;
-	unsigned offset = 0;
-	int err = find_cache(marker, data, &cache);
+	int err = is_known(marker, cache) || marker->count == CACHES_MAX ? 0
+									 : is_cache(marker, cache);
 
 	if (err <= 0)
-		return err ? err : -EPROTO;
-	err = find_links(marker, cache, &offset);
-	if (!err)
-		err = mark_cache(marker, cache);
-	for (unsigned direction = 0; direction < 2 && !err && offset; direction++)
-		err = mark_caches_from(marker, cache, offset, direction, &steps);
+		return err;
+	err = mark_cache(marker, cache);
+	if (!err && !marker->links)
+		err = find_links(marker, cache, &marker->links);
+	for (unsigned direction = 0; direction < 2 && !err && marker->links; direction++)
+		err = mark_caches_from(marker, cache, direction);
 	return err;
 }
 
-int tcmalloc_caches_mark(struct tcmalloc_spans *spans, struct heap_windows *windows,
+static int mark_thread_caches(struct marker *marker, const struct image_data *data)
+{
+	const struct maps *maps = marker->windows->source->maps;
+	int err = 0;
+
+	for (size_t i = 0; i < data->count && !err; i++) {
+		const struct heap_bytes *bytes = &data->segment[i];
+
+		for (remote_addr at = bytes->lo; !err && heap_bytes_has(bytes, at, HEAP_WORD);
+		     at += HEAP_WORD) {
+			const uint64_t word = heap_bytes_word(bytes, at);
+
+			if (word >= LISTS_BYTES && word % HEAP_WORD == 0 &&
+			    !heap_slabs_find(marker->slabs, word) && maps_find(maps, word))
+				err = try_cache(marker, word);
+		}
+	}
+	return err ? err : marker->count ? 0 : -EPROTO;
+}
+
+int tcmalloc_caches_mark(struct heap_slabs *slabs, struct heap_windows *windows,
 			 const struct tcmalloc_layout *layout, const struct image_data *data)
 {
 	struct marker marker = {
-		.spans = spans,
+		.slabs = slabs,
 		.windows = windows,
 		.layout = layout,
 		.chain = malloc(CHAIN_MAX * sizeof(*marker.chain)),
+		.cache = malloc(CACHES_MAX * sizeof(*marker.cache)),
 		.steps = {STEPS_MAX},
 	};
-	int err = marker.chain ? 0 : -ENOMEM;
+	int err = marker.chain && marker.cache ? 0 : -ENOMEM;
 
 	heap_windows_drop(windows);
 	if (!err)
 		err = mark_transfer_caches(&marker);
 	if (!err)
 		err = mark_thread_caches(&marker, data);
+	free(marker.cache);
 	free(marker.chain);
 	return err;
 }

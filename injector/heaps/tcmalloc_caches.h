@@ -8,13 +8,13 @@
 #ifndef HI_TCMALLOC_CACHES_H
 #define HI_TCMALLOC_CACHES_H
 
-#include "tcmalloc_spans.h"
+#include "tcmalloc_layout.h"
 
 /*
  * Marks all their objects. 0; -EPROTO: the caches of the threads are not where they are in known
  * versions. Other errors: -ENOMEM, -ETIMEDOUT, or those of the memory.
  */
-must_check int tcmalloc_caches_mark(struct tcmalloc_spans *spans, struct heap_windows *windows,
+must_check int tcmalloc_caches_mark(struct heap_slabs *slabs, struct heap_windows *windows,
 				    const struct tcmalloc_layout *layout,
 				    const struct image_data *data);
 

@@ -27,7 +27,7 @@ struct walker {
 	struct heap_windows windows;
 	struct image_data data;
 	struct tcmalloc_layout layout;
-	struct tcmalloc_spans spans;
+	struct heap_slabs slabs;
 	struct heap_bytes content;        /* of spans */
 	uint8_t is_free[OBJECTS_MAX / 8]; /* objects of the span at hand */
 };
@@ -39,7 +39,7 @@ static int put(struct walker *walker, remote_addr lo, remote_addr hi, enum heap_
 	return lo < hi ? walker->visitor->piece(walker->visitor->context, &piece) : 0;
 }
 
-static int trim(struct walker *walker, const struct tcmalloc_span *span)
+static int trim(struct walker *walker, const struct heap_slab *span)
 {
 	return walker->visitor->trimmable
 		       ? walker->visitor->trimmable(walker->visitor->context, span->lo, span->hi)
@@ -49,10 +49,10 @@ static int trim(struct walker *walker, const struct tcmalloc_span *span)
 /* ---- objects --------------------------------------------------------------------------------- */
 
 /* The free objects of the span. False: the chain does not agree with the descriptor. */
-static bool take_chain(struct walker *walker, const struct tcmalloc_span *span,
+static bool take_chain(struct walker *walker, const struct heap_slab *span,
 		       const struct tcmalloc_descriptor *descriptor)
 {
-	const uint64_t size = walker->layout.size[span->size_class];
+	const uint64_t size = walker->layout.size[span->tag];
 	const uint64_t count = (span->hi - span->lo) / size;
 	remote_addr at = descriptor->objects;
 	uint64_t left = count - descriptor->used;
@@ -65,7 +65,7 @@ static bool take_chain(struct walker *walker, const struct tcmalloc_span *span,
 
 		if (at < span->lo || at >= span->hi || (at - span->lo) % size || object >= count ||
 		    (walker->is_free[object / 8] >> object % 8 & 1) ||
-		    !heap_bytes_has(&walker->content, at, TCMALLOC_WORD))
+		    !heap_bytes_has(&walker->content, at, HEAP_WORD))
 			return false;
 		walker->is_free[object / 8] |= (uint8_t)(1u << object % 8);
 		at = heap_bytes_word(&walker->content, at);
@@ -74,16 +74,16 @@ static bool take_chain(struct walker *walker, const struct tcmalloc_span *span,
 }
 
 /* Reads what the span has, with what follows it if that is not there yet. */
-static int read_content(struct walker *walker, const struct tcmalloc_span *span, bool again)
+static int read_content(struct walker *walker, const struct heap_slab *span, bool again)
 {
-	const struct tcmalloc_spans *spans = &walker->spans;
-	const struct tcmalloc_span *end = spans->span + spans->count;
+	const struct heap_slabs *slabs = &walker->slabs;
+	const struct heap_slab *end = slabs->slab + slabs->count;
 	remote_addr hi = span->hi;
 
 	if (!again && heap_bytes_has(&walker->content, span->lo, span->hi - span->lo))
 		return 0;
-	for (const struct tcmalloc_span *next = span + 1;
-	     !again && next < end && next->lo == hi && next->size_class &&
+	for (const struct heap_slab *next = span + 1;
+	     !again && next < end && next->lo == hi && next->tag &&
 	     next->hi - span->lo <= CONTENT_BYTES;
 	     next++)
 		hi = next->hi;
@@ -91,7 +91,7 @@ static int read_content(struct walker *walker, const struct tcmalloc_span *span,
 }
 
 /* 1: the free objects of the span are known. */
-static int read_objects(struct walker *walker, const struct tcmalloc_span *span)
+static int read_objects(struct walker *walker, const struct heap_slab *span)
 {
 	struct tcmalloc_descriptor descriptor;
 
@@ -99,13 +99,13 @@ static int read_objects(struct walker *walker, const struct tcmalloc_span *span)
 		int err;
 
 		if (i) {
-			walker->spans.reread++;
+			walker->slabs.reread++;
 			heap_windows_drop(&walker->windows);
 		}
 		err = tcmalloc_descriptor_read(&walker->windows, span->descriptor, &descriptor);
-		if (!err && (descriptor.page << walker->layout.page_shift != span->lo ||
-			     descriptor.size_class != span->size_class ||
-			     descriptor.flags & TCMALLOC_LOCATION))
+		if (!err &&
+		    (descriptor.page << walker->layout.page_shift != span->lo ||
+		     descriptor.size_class != span->tag || descriptor.flags & TCMALLOC_LOCATION))
 			continue;
 		if (!err && descriptor.objects)
 			err = read_content(walker, span, i);
@@ -117,23 +117,17 @@ static int read_objects(struct walker *walker, const struct tcmalloc_span *span)
 	return 0;
 }
 
-static enum heap_kind kind_of(const struct walker *walker, const struct tcmalloc_span *span,
+static enum heap_kind kind_of(const struct walker *walker, const struct heap_slab *span,
 			      uint64_t object)
 {
-	static const enum heap_kind kinds[] = {
-		[TCMALLOC_NO_MARK] = HEAP_USED,
-		[TCMALLOC_CACHED] = HEAP_CACHED,
-		[TCMALLOC_UNSURE] = HEAP_UNSURE,
-	};
-
 	if (walker->is_free[object / 8] >> object % 8 & 1)
 		return HEAP_FREE;
-	return kinds[tcmalloc_spans_mark_of(&walker->spans, span->first + object)];
+	return heap_slabs_kind(&walker->slabs, span->first + object);
 }
 
-static int walk_objects(struct walker *walker, const struct tcmalloc_span *span)
+static int walk_objects(struct walker *walker, const struct heap_slab *span)
 {
-	const uint64_t size = walker->layout.size[span->size_class];
+	const uint64_t size = walker->layout.size[span->tag];
 	const uint64_t count = (span->hi - span->lo) / size;
 	int err = read_objects(walker, span);
 
@@ -150,14 +144,14 @@ static int walk_objects(struct walker *walker, const struct tcmalloc_span *span)
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
-static int walk_span(struct walker *walker, const struct tcmalloc_span *span)
+static int walk_span(struct walker *walker, const struct heap_slab *span)
 {
 	struct tcmalloc_descriptor descriptor;
 	int err;
 
 	if (!span->descriptor)
 		return put(walker, span->lo, span->hi, HEAP_UNSURE);
-	if (span->size_class)
+	if (span->tag)
 		return walk_objects(walker, span);
 	err = tcmalloc_descriptor_read(&walker->windows, span->descriptor, &descriptor);
 	if (err && err != -ENODATA)
@@ -180,14 +174,14 @@ static int walk_spans(struct walker *walker)
 	int err = 0;
 
 	heap_windows_drop(&walker->windows);
-	for (size_t i = 0; i < walker->spans.count && !err; i++) {
+	for (size_t i = 0; i < walker->slabs.count && !err; i++) {
 		if (i % SPANS_A_LOOK == 0 && clock_now_ns() >= walker->source->deadline_ns)
 			return -ETIMEDOUT;
-		err = walk_span(walker, &walker->spans.span[i]);
+		err = walk_span(walker, &walker->slabs.slab[i]);
 	}
-	tcmalloc_spans_sort_own(&walker->spans);
-	for (size_t i = 0; i < walker->spans.own_count && !err; i++)
-		err = put(walker, walker->spans.own[i].lo, walker->spans.own[i].hi, HEAP_METADATA);
+	heap_slabs_sort_own(&walker->slabs);
+	for (size_t i = 0; i < walker->slabs.own_count && !err; i++)
+		err = put(walker, walker->slabs.own[i].lo, walker->slabs.own[i].hi, HEAP_METADATA);
 	return err;
 }
 
@@ -200,10 +194,10 @@ static int walk_all(struct walker *walker, const struct elf_image *image)
 		err = tcmalloc_layout_find(&walker->windows, image, &walker->data, &walker->layout,
 					   refusal);
 	if (!err)
-		err = tcmalloc_spans_read(&walker->spans, &walker->windows, &walker->layout,
-					  &walker->data);
+		err = tcmalloc_layout_spans(&walker->windows, &walker->layout, &walker->data,
+					    &walker->slabs);
 	if (!err)
-		err = tcmalloc_caches_mark(&walker->spans, &walker->windows, &walker->layout,
+		err = tcmalloc_caches_mark(&walker->slabs, &walker->windows, &walker->layout,
 					   &walker->data);
 	if (err == -EPROTO && !*refusal)
 		snprintf(refusal, HEAP_TEXT_MAX,
@@ -225,9 +219,9 @@ int tcmalloc_heap_walk(struct heap_source *source, const struct elf_image *image
 	walker->visitor = visitor;
 	walker->found = out_found;
 	err = walk_all(walker, image);
-	out_found->reread = walker->spans.reread;
+	out_found->reread = walker->slabs.reread;
 	heap_bytes_close(&walker->content);
-	tcmalloc_spans_close(&walker->spans);
+	heap_slabs_close(&walker->slabs);
 	image_data_close(&walker->data);
 	heap_windows_close(&walker->windows);
 	free(walker);

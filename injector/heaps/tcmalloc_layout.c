@@ -7,11 +7,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* class SizeMap, from class_to_size_ on; the next array is aligned */
+/*
+ * class SizeMap, from class_to_size_ on; the next array is aligned. The number of classes comes
+ * after that, from gperftools 2.11 on after one word more.
+ */
 #define SIZES_TO_PAGES (TCMALLOC_CLASSES_MAX * 4u)
-#define PAGES_TO_COUNT (TCMALLOC_CLASSES_MAX * TCMALLOC_WORD)
+#define PAGES_TO_COUNT (TCMALLOC_CLASSES_MAX * HEAP_WORD)
 #define CLASSES_MIN 32u
 #define SIZE_MAX_BYTES (1u << 20)
 
@@ -52,7 +56,7 @@ static unsigned count_classes(const struct heap_bytes *bytes, remote_addr sizes)
 {
 	unsigned count = 1;
 
-	if (half_at(bytes, sizes) || half_at(bytes, sizes + 4) != TCMALLOC_WORD)
+	if (half_at(bytes, sizes) || half_at(bytes, sizes + 4) != HEAP_WORD)
 		return 0;
 	while (count < TCMALLOC_CLASSES_MAX &&
 	       half_at(bytes, sizes + count * 4) > half_at(bytes, sizes + (count - 1) * 4))
@@ -66,16 +70,16 @@ static unsigned count_classes(const struct heap_bytes *bytes, remote_addr sizes)
 static bool take_classes(struct tcmalloc_layout *layout, const struct heap_bytes *bytes,
 			 remote_addr sizes)
 {
-	const remote_addr pages =
-		(sizes + SIZES_TO_PAGES + TCMALLOC_WORD - 1) / TCMALLOC_WORD * TCMALLOC_WORD;
+	const remote_addr pages = (sizes + SIZES_TO_PAGES + HEAP_WORD - 1) / HEAP_WORD * HEAP_WORD;
 	const unsigned count = count_classes(bytes, sizes);
 
 	if (!count || heap_bytes_word(bytes, pages) ||
-	    heap_bytes_word(bytes, pages + PAGES_TO_COUNT) != count)
+	    (heap_bytes_word(bytes, pages + PAGES_TO_COUNT) != count &&
+	     heap_bytes_word(bytes, pages + PAGES_TO_COUNT + HEAP_WORD) != count))
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		layout->size[i] = half_at(bytes, sizes + i * 4);
-		layout->pages[i] = heap_bytes_word(bytes, pages + i * TCMALLOC_WORD);
+		layout->pages[i] = heap_bytes_word(bytes, pages + i * HEAP_WORD);
 		if (i && (!layout->pages[i] || layout->size[i] > SIZE_MAX_BYTES ||
 			  layout->pages[i] << PAGE_SHIFT_MAX < layout->size[i]))
 			return false;
@@ -88,10 +92,10 @@ static bool find_classes(struct finder *finder)
 {
 	for (size_t i = 0; i < finder->data->count; i++) {
 		const struct heap_bytes *bytes = &finder->data->segment[i];
-		const size_t size = SIZES_TO_PAGES + PAGES_TO_COUNT + 2 * TCMALLOC_WORD;
+		const size_t size = SIZES_TO_PAGES + PAGES_TO_COUNT + 3 * HEAP_WORD;
 
 		for (remote_addr at = bytes->lo; heap_bytes_has(bytes, at, size); at += 4)
-			if (half_at(bytes, at + 4) == TCMALLOC_WORD &&
+			if (half_at(bytes, at + 4) == HEAP_WORD &&
 			    take_classes(finder->layout, bytes, at))
 				return true;
 	}
@@ -106,7 +110,7 @@ static bool is_header(const struct heap_bytes *bytes, remote_addr header)
 	const uint64_t next = heap_bytes_word(bytes, header + SPAN_NEXT);
 	const uint64_t previous = heap_bytes_word(bytes, header + SPAN_PREVIOUS);
 
-	return next && next % TCMALLOC_WORD == 0 && previous && previous % TCMALLOC_WORD == 0 &&
+	return next && next % HEAP_WORD == 0 && previous && previous % HEAP_WORD == 0 &&
 	       (next == header) == (previous == header);
 }
 
@@ -145,8 +149,7 @@ static bool find_central(struct finder *finder)
 	for (size_t i = 0; i < finder->data->count; i++) {
 		const struct heap_bytes *bytes = &finder->data->segment[i];
 
-		for (remote_addr at = bytes->lo; heap_bytes_has(bytes, at, size);
-		     at += TCMALLOC_WORD)
+		for (remote_addr at = bytes->lo; heap_bytes_has(bytes, at, size); at += HEAP_WORD)
 			if (is_first(bytes, at) && is_central(layout, bytes, at)) {
 				finder->layout->central = at;
 				return true;
@@ -165,15 +168,16 @@ int tcmalloc_descriptor_read(struct heap_windows *windows, remote_addr at,
 
 	if (err)
 		return err;
-	memcpy(&out_descriptor->page, byte, 5 * TCMALLOC_WORD);
-	memcpy(&out_descriptor->used, byte + 5 * TCMALLOC_WORD, 2);
-	out_descriptor->size_class = byte[5 * TCMALLOC_WORD + 2];
-	out_descriptor->flags = byte[5 * TCMALLOC_WORD + 3];
+	memcpy(&out_descriptor->page, byte, 5 * HEAP_WORD);
+	memcpy(&out_descriptor->used, byte + 5 * HEAP_WORD, 2);
+	out_descriptor->size_class = byte[5 * HEAP_WORD + 2];
+	out_descriptor->flags = byte[5 * HEAP_WORD + 3];
 	return 0;
 }
 
-bool tcmalloc_descriptor_is_valid(const struct tcmalloc_layout *layout,
-				  const struct tcmalloc_descriptor *descriptor)
+/* Can it be a span? Of the free ones only what all have is known. */
+static bool is_valid(const struct tcmalloc_layout *layout,
+		     const struct tcmalloc_descriptor *descriptor)
 {
 	const unsigned location = descriptor->flags & TCMALLOC_LOCATION;
 	const uint64_t most = 1ull << (ADDRESS_BITS - 1 - layout->page_shift);
@@ -242,7 +246,7 @@ static bool is_page_shift(const struct finder *finder, size_t sample, unsigned s
 
 static remote_addr root_slot(const struct tcmalloc_layout *layout, remote_addr root, uint64_t page)
 {
-	return root + (page >> layout->leaf_bits) * TCMALLOC_WORD;
+	return root + (page >> layout->leaf_bits) * HEAP_WORD;
 }
 
 /* Does the map with this root lead to the sample? 0, or 1: it does. */
@@ -256,10 +260,10 @@ static int leads_to(struct finder *finder, const struct heap_bytes *bytes, remot
 	uint64_t found;
 	int err;
 
-	if (!leaf || leaf % TCMALLOC_WORD ||
-	    !maps_find(finder->windows->source->maps, leaf + at * TCMALLOC_WORD))
+	if (!leaf || leaf % HEAP_WORD ||
+	    !maps_find(finder->windows->source->maps, leaf + at * HEAP_WORD))
 		return 0;
-	err = heap_windows_word(finder->windows, leaf + at * TCMALLOC_WORD, &found);
+	err = heap_windows_word(finder->windows, leaf + at * HEAP_WORD, &found);
 	return err == -ENODATA ? 0 : err ? err : found == finder->sample[sample];
 }
 
@@ -267,11 +271,11 @@ static int leads_to(struct finder *finder, const struct heap_bytes *bytes, remot
 static int find_root_in(struct finder *finder, const struct heap_bytes *bytes)
 {
 	struct tcmalloc_layout *layout = finder->layout;
-	const uint64_t size = TCMALLOC_WORD << layout->root_bits;
+	const uint64_t size = HEAP_WORD << layout->root_bits;
 	int found = 0;
 
-	for (remote_addr root = bytes->lo;
-	     !found && heap_bytes_has(bytes, root, size + TCMALLOC_WORD); root += TCMALLOC_WORD) {
+	for (remote_addr root = bytes->lo; !found && heap_bytes_has(bytes, root, size + HEAP_WORD);
+	     root += HEAP_WORD) {
 		const uint64_t function = heap_bytes_word(bytes, root + size);
 		size_t sample = 0;
 
@@ -332,4 +336,68 @@ int tcmalloc_layout_find(struct heap_windows *windows, const struct elf_image *i
 		return -ENOENT;
 	err = find_root(&finder);
 	return err < 0 ? err : err ? 0 : refuse(refusal, "map of pages");
+}
+
+/* ---- all spans ------------------------------------------------------------------------------- */
+
+struct spans {
+	struct heap_windows *windows;
+	const struct tcmalloc_layout *layout;
+	struct heap_slabs *slabs;
+};
+
+static int describe(void *context, uint64_t word, uint64_t page, struct heap_slab *out_slab)
+{
+	struct spans *spans = context;
+	const struct tcmalloc_layout *layout = spans->layout;
+	struct tcmalloc_descriptor descriptor;
+	int err = word % HEAP_WORD ? -ENODATA
+				   : tcmalloc_descriptor_read(spans->windows, word, &descriptor);
+
+	if (err || descriptor.page != page || !is_valid(layout, &descriptor))
+		return err;
+	*out_slab = (struct heap_slab){
+		.lo = page << layout->page_shift,
+		.hi = (page + descriptor.pages) << layout->page_shift,
+		.descriptor = word,
+	};
+	if ((descriptor.flags & TCMALLOC_LOCATION) == TCMALLOC_IN_USE) {
+		const uint64_t bytes = out_slab->hi - out_slab->lo;
+
+		out_slab->block = out_slab->lo;
+		out_slab->tag = descriptor.size_class;
+		out_slab->block_bytes = out_slab->tag ? layout->size[out_slab->tag] : bytes;
+		out_slab->blocks = (uint32_t)(bytes / out_slab->block_bytes);
+	}
+	err = heap_slabs_add_own(spans->slabs, word, word + TCMALLOC_DESCRIPTOR_BYTES);
+	return err ? err : 1;
+}
+
+int tcmalloc_layout_spans(struct heap_windows *windows, const struct tcmalloc_layout *layout,
+			  const struct image_data *data, struct heap_slabs *slabs)
+{
+	const size_t size = (size_t)HEAP_WORD << layout->root_bits;
+	const struct heap_bytes *bytes = image_data_find(data, layout->root, size);
+	struct spans spans = {windows, layout, slabs};
+	uint64_t *root = malloc(size);
+	int err = root ? 0 : -ENOMEM;
+
+	if (root)
+		memcpy(root, bytes->byte + (layout->root - bytes->lo), size);
+	for (size_t i = 0; i < size / HEAP_WORD && !err; i++)
+		if (root[i])
+			err = heap_slabs_add_own(slabs, root[i],
+						 root[i] + (HEAP_WORD << layout->leaf_bits));
+	if (!err)
+		err = heap_slabs_read(slabs, &(struct heap_map){
+						     .windows = windows,
+						     .root = root,
+						     .root_bits = layout->root_bits,
+						     .leaf_bits = layout->leaf_bits,
+						     .page_shift = layout->page_shift,
+						     .describe = describe,
+						     .context = &spans,
+					     });
+	free(root);
+	return err;
 }

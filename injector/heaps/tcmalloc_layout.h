@@ -12,12 +12,11 @@
 #ifndef HI_TCMALLOC_LAYOUT_H
 #define HI_TCMALLOC_LAYOUT_H
 
-#include "heap_windows.h"
+#include "heap_slabs.h"
 #include "image_data.h"
 
 #define TCMALLOC_CLASSES_MAX 128u
 #define TCMALLOC_SLOTS_MAX 64u
-#define TCMALLOC_WORD 8u
 
 /* struct Span, as far as it is known */
 struct tcmalloc_descriptor {
@@ -59,8 +58,12 @@ must_check int tcmalloc_layout_find(struct heap_windows *windows, const struct e
 /* As heap_windows_read. */
 must_check int tcmalloc_descriptor_read(struct heap_windows *windows, remote_addr at,
 					struct tcmalloc_descriptor *out_descriptor);
-/* Can it be a span? Of the free ones only what all have is known. */
-bool tcmalloc_descriptor_is_valid(const struct tcmalloc_layout *layout,
-				  const struct tcmalloc_descriptor *descriptor);
+/*
+ * All spans, with their size class as tag, and tcmalloc's own memory. 0, -ENOMEM, -ETIMEDOUT, or an
+ * error of the memory. Close slabs in any case.
+ */
+must_check int tcmalloc_layout_spans(struct heap_windows *windows,
+				     const struct tcmalloc_layout *layout,
+				     const struct image_data *data, struct heap_slabs *slabs);
 
 #endif
