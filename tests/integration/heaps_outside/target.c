@@ -213,7 +213,14 @@ static unsigned long long kept_bytes(void)
 	return bytes;
 }
 
+/* Of an allocator that is linked into the program; NULL: it is in a library, or is another one. */
 typedef int tcmalloc_get(const char *, size_t *);
+typedef int jemalloc_control(const char *, void *, size_t *, void *, size_t);
+extern tcmalloc_get MallocExtension_GetNumericProperty __attribute__((weak));
+extern void MallocExtension_ReleaseFreeMemory(void) __attribute__((weak));
+extern jemalloc_control mallctl __attribute__((weak));
+
+#define function(name) (name ? (void *)(uintptr_t)name : dlsym(RTLD_DEFAULT, #name))
 
 static size_t tcmalloc_bytes(tcmalloc_get *get, const char *name)
 {
@@ -225,8 +232,7 @@ static size_t tcmalloc_bytes(tcmalloc_get *get, const char *name)
 
 static bool tcmalloc_truth(void)
 {
-	tcmalloc_get *get =
-		(tcmalloc_get *)dlsym(RTLD_DEFAULT, "MallocExtension_GetNumericProperty");
+	tcmalloc_get *get = (tcmalloc_get *)function(MallocExtension_GetNumericProperty);
 
 	if (!get)
 		return false;
@@ -244,8 +250,7 @@ static bool tcmalloc_truth(void)
 
 static bool tcmalloc_purge(void)
 {
-	void (*release)(void) =
-		(void (*)(void))dlsym(RTLD_DEFAULT, "MallocExtension_ReleaseFreeMemory");
+	void (*release)(void) = (void (*)(void))function(MallocExtension_ReleaseFreeMemory);
 
 	if (release)
 		release();
@@ -334,7 +339,7 @@ static bool jemalloc_truth(void)
 	uint64_t epoch = 1;
 	size_t free_bytes = 0;
 
-	jemalloc_ask = (jemalloc_control *)dlsym(RTLD_DEFAULT, "mallctl");
+	jemalloc_ask = (jemalloc_control *)function(mallctl);
 	if (!jemalloc_ask)
 		return false;
 	jemalloc_ask("epoch", NULL, NULL, &epoch, sizeof(epoch));
@@ -363,7 +368,7 @@ static bool plain_truth(void)
 
 static bool plain_purge(void)
 {
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(STATIC) /* its object has malloc, too */
 	malloc_trim(0);
 #endif
 	return true;
