@@ -26,8 +26,9 @@
 #define STACKS_COMPARED 8u
 #define STACK_ITEMS_MAX 8191u
 
-#define CACHES_MAX 65536u
-#define WORDS_A_LOOK 65536u /* at the clock */
+#define CACHES_MAX 16384u
+#define ARENA_FAR_MAX (16u << 20) /* it is among the first that its own memory has */
+#define WORDS_A_LOOK 65536u       /* at the clock */
 
 struct marker {
 	struct heap_slabs *slabs;
@@ -86,12 +87,13 @@ static int read_stack(struct marker *marker, take_stack *take, remote_addr at, s
 	return err == -ENODATA ? 0 : err ? err : take(byte, stack);
 }
 
-/* The stacks of a cache are one after the other in memory. */
+/* The stacks of a cache are one after the other in memory; some have no room at all. */
 static bool follows(const struct stack *stack, const struct stack *last)
 {
-	if (stack->end <= last->end || stack->end - last->end > (STACK_ITEMS_MAX + 1) * HEAP_WORD)
+	if (stack->end < last->end || stack->end - last->end > (STACK_ITEMS_MAX + 1) * HEAP_WORD)
 		return false;
-	return stack->full ? stack->full == (uint16_t)last->end : stack->top >= last->end;
+	return stack->full ? stack->full == (uint16_t)last->end
+			   : stack->top >= last->end && stack->end > last->end;
 }
 
 /* 1: so many stacks are there. */
@@ -104,7 +106,7 @@ static int are_stacks(struct marker *marker, take_stack *take, remote_addr stack
 
 		if (found <= 0)
 			return found;
-		if (i && !follows(&stack, &last))
+		if (i && (!follows(&stack, &last) || stack.end == last.end))
 			return 0;
 		last = stack;
 	}
@@ -253,8 +255,9 @@ static bool is_candidate(const struct marker *marker, uint64_t word)
 static int mark_in(struct marker *marker, const struct jemalloc_own *own)
 {
 	const uint64_t deadline_ns = marker->windows->source->deadline_ns;
+	const uint64_t bytes = own->hi - own->lo;
 	int err = heap_bytes_read(&marker->bytes, marker->windows->source, own->lo,
-				  own->hi - own->lo);
+				  bytes < ARENA_FAR_MAX ? bytes : ARENA_FAR_MAX);
 	unsigned looked = 0;
 
 	for (remote_addr at = own->lo; !err && heap_bytes_has(&marker->bytes, at, HEAP_WORD);

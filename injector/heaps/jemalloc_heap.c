@@ -80,22 +80,34 @@ static int read_extent(struct walker *walker, const struct heap_slab *slab,
 	return 0;
 }
 
-static int walk_blocks(struct walker *walker, const struct heap_slab *slab,
-		       const struct jemalloc_extent *extent)
+static int walk_slab(struct walker *walker, const struct heap_slab *slab,
+		     const struct jemalloc_extent *extent)
 {
 	const uint64_t size = slab->block_bytes;
 	remote_addr at = slab->block;
-	/* blocks that are no slab begin at any place of the first page */
-	int err = put(walker, extent->arena, slab->lo, at, HEAP_METADATA);
+	int err = 0;
 
 	for (unsigned i = 0; i < slab->blocks && !err; i++, at += size)
 		err = put(walker, extent->arena, at, at + size,
-			  extent->is_slab && is_free(extent, i)
-				  ? HEAP_FREE
-				  : heap_slabs_kind(&walker->slabs, slab->first + i));
-	return err ? err
-		   : put(walker, extent->arena, at, slab->hi,
-			 extent->is_slab ? HEAP_FREE : HEAP_METADATA);
+			  is_free(extent, i) ? HEAP_FREE
+					     : heap_slabs_kind(&walker->slabs, slab->first + i));
+	return err ? err : put(walker, extent->arena, at, slab->hi, HEAP_FREE);
+}
+
+/* A block that begins at any place of its first page; what is left of its pages is lost. */
+static int walk_large(struct walker *walker, const struct heap_slab *slab,
+		      const struct jemalloc_extent *extent)
+{
+	const struct heap_piece piece = {
+		.address = slab->block,
+		.bytes = slab->block_bytes,
+		.head_bytes = (uint32_t)(slab->block - slab->lo),
+		.tail_bytes = (uint32_t)(slab->hi - slab->block - slab->block_bytes),
+		.arena = extent->arena,
+		.kind = heap_slabs_kind(&walker->slabs, slab->first),
+	};
+
+	return walker->visitor->piece(walker->visitor->context, &piece);
 }
 
 static int walk_extent(struct walker *walker, const struct heap_slab *slab)
@@ -108,7 +120,8 @@ static int walk_extent(struct walker *walker, const struct heap_slab *slab)
 	if (extent.arena >= walker->found->arenas)
 		walker->found->arenas = extent.arena + 1;
 	if (extent.state == JEMALLOC_ACTIVE)
-		return walk_blocks(walker, slab, &extent);
+		return extent.is_slab ? walk_slab(walker, slab, &extent)
+				      : walk_large(walker, slab, &extent);
 	err = put(walker, extent.arena, slab->lo, slab->hi, HEAP_FREE);
 	if (err || extent.state == JEMALLOC_RETAINED || !walker->visitor->trimmable)
 		return err;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
+
 #define ADDRESS_BITS 48u
 #define ROOT_WORDS (1u << JEMALLOC_ROOT_BITS)
 #define ROOT_BYTES (ROOT_WORDS * HEAP_WORD)
@@ -44,8 +46,7 @@ struct jemalloc_version {
 
 static const struct jemalloc_version versions[] = {
 	{"jemalloc 5.3", 17, 7, 20, 28, 14, 128},
-	{"jemalloc 5.2", 16, 3, 18, 26, 0, 64},
-	{"jemalloc 5.1", 15, 3, 17, 25, 0, 64},
+	{"jemalloc 5.1 or 5.2", 16, 3, 18, 26, 0, 64},
 };
 #define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 #define WORDS_LOOKED_AT 2048u /* of the map, to compare them */
@@ -203,6 +204,11 @@ static int compare_leaf(struct finder *finder, remote_addr leaf, uint64_t region
 	return err;
 }
 
+static bool is_late(const struct finder *finder)
+{
+	return clock_now_ns() >= finder->windows->source->deadline_ns;
+}
+
 static int compare_leaves(struct finder *finder, const struct heap_bytes *bytes, remote_addr root,
 			  struct agreement *agreement)
 {
@@ -213,7 +219,8 @@ static int compare_leaves(struct finder *finder, const struct heap_bytes *bytes,
 		const uint64_t leaf = heap_bytes_word(bytes, root + i * HEAP_WORD);
 
 		if (leaf)
-			err = compare_leaf(finder, leaf, i, agreement);
+			err = is_late(finder) ? -ETIMEDOUT
+					      : compare_leaf(finder, leaf, i, agreement);
 	}
 	return err;
 }
@@ -267,6 +274,8 @@ static int try_root(struct finder *finder, const struct heap_bytes *bytes, remot
 
 	if (!is_leaf(finder, heap_bytes_word(bytes, first)))
 		return 0;
+	if (is_late(finder))
+		return -ETIMEDOUT;
 	for (size_t i = 0; i < finder->regions && !found; i++) {
 		const remote_addr root = first - (uint64_t)finder->region[i] * HEAP_WORD;
 

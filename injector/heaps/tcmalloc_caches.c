@@ -120,7 +120,7 @@ static int mark_list(struct marker *marker, remote_addr list, unsigned size_clas
 		remote_addr first;
 		uint32_t length;
 	} head = {0};
-	int err = 0;
+	int err = clock_now_ns() >= marker->windows->source->deadline_ns ? -ETIMEDOUT : 0;
 
 	for (unsigned i = 0; i < TRIES && !err; i++) {
 		err = heap_windows_read(marker->windows, list, &head, LIST_LENGTH + 4);
@@ -208,7 +208,7 @@ static int mark_cache(struct marker *marker, remote_addr cache)
 	marker->cache[marker->count++] = cache;
 	for (unsigned i = 1; i < marker->layout->class_count && !err; i++)
 		err = mark_list(marker, cache + i * LIST_BYTES, i);
-	return !err && clock_now_ns() >= marker->windows->source->deadline_ns ? -ETIMEDOUT : err;
+	return err;
 }
 
 /* From a cache on in one direction: 0 forward, 1 back. A cache that is removed has no links. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
+
 /*
  * class SizeMap, from class_to_size_ on; the next array is aligned. The number of classes comes
  * after that, from gperftools 2.11 on after one word more.
@@ -18,6 +20,7 @@
 #define PAGES_TO_COUNT (TCMALLOC_CLASSES_MAX * HEAP_WORD)
 #define CLASSES_MIN 32u
 #define SIZE_MAX_BYTES (1u << 20)
+#define PAGES_MAX 4096u /* of a span of objects */
 
 /* class CentralFreeList */
 #define CENTRAL_CLASS 8u
@@ -80,7 +83,8 @@ static bool take_classes(struct tcmalloc_layout *layout, const struct heap_bytes
 	for (unsigned i = 0; i < count; i++) {
 		layout->size[i] = half_at(bytes, sizes + i * 4);
 		layout->pages[i] = heap_bytes_word(bytes, pages + i * HEAP_WORD);
-		if (i && (!layout->pages[i] || layout->size[i] > SIZE_MAX_BYTES ||
+		if (i && (!layout->pages[i] || layout->pages[i] > PAGES_MAX ||
+			  layout->size[i] > SIZE_MAX_BYTES ||
 			  layout->pages[i] << PAGE_SHIFT_MAX < layout->size[i]))
 			return false;
 	}
@@ -281,6 +285,8 @@ static int find_root_in(struct finder *finder, const struct heap_bytes *bytes)
 
 		if (function < finder->image->lo || function >= finder->image->hi)
 			continue;
+		if (clock_now_ns() >= finder->windows->source->deadline_ns)
+			return -ETIMEDOUT;
 		/* lists change: not all that they named need be spans any more */
 		while (!found && sample < finder->samples)
 			found = leads_to(finder, bytes, root, sample++);
