@@ -15,11 +15,14 @@
 
 #define SECOND_NS 1000000000ull
 #define WATCH_NS (5 * SECOND_NS)
+#define PAUSE_NS (SECOND_NS / 5)
+#define LOOKS_MAX 8u
 
 struct looking {
 	struct cli_look look;
 	struct cli_look_options options;
-	struct leaked_blocks before, leaked;
+	struct leaked_blocks leaked; /* that no look has reached */
+	unsigned looks;
 	struct census census;
 	uint64_t apart_ns; /* the two passes */
 };
@@ -31,27 +34,54 @@ static int find(struct cli_look *look, struct leaked_blocks *out_leaked)
 	return err ? err : leaked_blocks_find(&look->inspected, &look->blocks, out_leaked);
 }
 
+/* Looks once more, and keeps what was not reached then, either. *out_fewer: some was. */
+static int look_again_for(struct looking *looking, bool *out_fewer)
+{
+	struct cli_look *look = &looking->look;
+	struct leaked_blocks now;
+
+	const int err = find(look, &now);
+	if (err) {
+		leaked_blocks_close(&now);
+		return err;
+	}
+	leaked_blocks_keep_both(&now, &looking->leaked);
+	*out_fewer = now.count < looking->leaked.count;
+	leaked_blocks_close(&looking->leaked);
+	looking->leaked = now;
+	looking->looks++;
+	return 0;
+}
+
+/*
+ * A busy program frees blocks, and takes them again, while it is searched: some of them are not
+ * reached twice. It is searched until the same blocks are left.
+ */
 static int find_all(struct looking *looking)
 {
 	struct cli_look *look = &looking->look;
 	const uint64_t begin_ns = clock_now_ns();
-	int err = find(look, &looking->before);
+	bool is_fewer = true;
+	int err = find(look, &looking->leaked);
 
-	if (err)
-		return err;
-	if (isatty(STDERR_FILENO))
+	looking->looks = 1;
+	if (!err && isatty(STDERR_FILENO))
 		fprintf(stderr, "heapinject: looking at process %d once more in %.0f s\n",
 			(int)look->memory.pid, (double)looking->options.watch_ns / SECOND_NS);
-	cli_look_wait(looking->options.watch_ns);
+	if (!err)
+		cli_look_wait(looking->options.watch_ns);
+	while (!err && is_fewer && looking->looks < LOOKS_MAX &&
+	       (looking->leaked.count || looking->looks == 1)) {
+		if (looking->looks > 1)
+			cli_look_wait(PAUSE_NS);
+		err = look_again_for(looking, &is_fewer);
+	}
 	looking->apart_ns = clock_now_ns() - begin_ns;
-	err = find(look, &looking->leaked);
 	if (!err && !memory_is_alive(&look->memory))
 		err = -ESRCH;
-	if (err)
-		return err;
-	leaked_blocks_keep_both(&looking->leaked, &looking->before);
-	return leaked_blocks_count(&looking->leaked, &look->inspected.source, &look->reader,
-				   &looking->census);
+	return err ? err
+		   : leaked_blocks_count(&looking->leaked, &look->inspected.source, &look->reader,
+					 &looking->census);
 }
 
 static void print(void *context, char *const *type, FILE *out)
@@ -64,6 +94,7 @@ static void print(void *context, char *const *type, FILE *out)
 		.census = &looking->census,
 		.type = type,
 		.seconds = (double)looking->apart_ns / 1e9,
+		.looks = looking->looks,
 		.show_data = looking->options.show_data,
 		.rows = looking->options.all ? 0 : CLI_LOOK_ROWS,
 	};
@@ -92,8 +123,8 @@ const struct command cli_leaks = {
 	"leaks", run_leaks, "PID [--duration TIME] [--all] [--show-data] [--json]",
 	"find blocks of a process that nothing refers to any more",
 	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
-	"twice. What is not\n"
-	"found either time has leaked, whenever it was allocated. Nothing is injected, and no "
+	"twice or more. What is not\n"
+	"found any time has leaked, whenever it was allocated. Nothing is injected, and no "
 	"thread "
 	"is stopped.\n"
 	"\n"

@@ -75,8 +75,8 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 	const size_t shown = found->rows && found->rows < count ? found->rows : count;
 	char all[HI_UNITS_TEXT_MAX], text[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%d (%s): %zu blocks in use were looked at, twice within %.1f s\n",
-		(int)found->pid, found->name, found->blocks->count, found->seconds);
+	fprintf(out, "%d (%s): %zu blocks in use were looked at, %u times within %.1f s\n",
+		(int)found->pid, found->name, found->blocks->count, found->looks, found->seconds);
 	if (!sums.count)
 		fputs("Leaked: nothing\n", out);
 	else
@@ -110,10 +110,10 @@ void leaks_print_json(const struct leaks_found *found, FILE *out)
 	fprintf(out, "{\"pid\":%d,\"name\":", (int)found->pid);
 	plain_text_json(out, found->name);
 	fprintf(out,
-		",\"seconds\":%.3f,\"blocks_in_use\":%zu,\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
-		",\"more_blocks\":%" PRIu64 ",\"more_bytes\":%" PRIu64,
-		found->seconds, found->blocks->count, sums.count, sums.bytes, sums.more_count,
-		sums.more_bytes);
+		",\"seconds\":%.3f,\"looks\":%u,\"blocks_in_use\":%zu,\"blocks\":%" PRIu64
+		",\"bytes\":%" PRIu64 ",\"more_blocks\":%" PRIu64 ",\"more_bytes\":%" PRIu64,
+		found->seconds, found->looks, found->blocks->count, sums.count, sums.bytes,
+		sums.more_count, sums.more_bytes);
 	group_notes_print_json(found->blocks, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; group && i < found->census->count; i++) {

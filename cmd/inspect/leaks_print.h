@@ -16,7 +16,8 @@ struct leaks_found {
 	const struct used_blocks *blocks;
 	const struct census *census; /* of leaked_blocks_count */
 	char *const *type;           /* readable, by number */
-	double seconds;              /* between the two passes */
+	double seconds;              /* from the first look to the last */
+	unsigned looks;
 	bool show_data;
 	size_t rows; /* at most; 0 = all */
 };

@@ -147,7 +147,7 @@ static uint64_t mapped_count(const uint8_t *par)
  * mapping of the first arena's top.
  */
 static void find_numbers(struct finder *finder, const struct heap_bytes *data,
-			 const struct mapping *heap)
+			 const struct glibc_region *heap)
 {
 	struct glibc_arenas *arenas = finder->arenas;
 
@@ -159,7 +159,7 @@ static void find_numbers(struct finder *finder, const struct heap_bytes *data,
 
 		if (par_word(par, 0) != PAR_CACHE_BINS || par_word(par, 1) != PAR_CACHE_BYTES)
 			continue;
-		if ((base && (base < heap->lo || base >= heap->hi)) || bytes % HI_PAGE_BYTES)
+		if ((base && (base < heap->lo || base > heap->top)) || bytes % HI_PAGE_BYTES)
 			continue;
 		finder->sbrk_base = base;
 		arenas->mapped_bytes = bytes;
@@ -225,7 +225,7 @@ static int top_end(struct finder *finder, remote_addr *out_top, remote_addr *out
 	return 0;
 }
 
-static int add_first(struct finder *finder, const struct mapping *heap)
+static int add_first(struct finder *finder, const struct glibc_region *heap)
 {
 	struct glibc_region region = {0};
 	int err = top_end(finder, &region.top, &region.hi);
@@ -322,7 +322,7 @@ static int read_state(struct finder *finder, remote_addr arena)
 }
 
 /* first: its state is at hand. */
-static int add_arenas(struct finder *finder, remote_addr first, const struct mapping *heap)
+static int add_arenas(struct finder *finder, remote_addr first, const struct glibc_region *heap)
 {
 	remote_addr arena = first;
 	int err = add_first(finder, heap);
@@ -475,25 +475,43 @@ static int find_data(struct finder *finder, const struct elf_image *image, struc
 	return err ? err : *out_first ? 0 : -ENOENT;
 }
 
+/*
+ * The mappings that end with the one of the first arena's top: after a fork the heap may go on in
+ * one of its own. -ENOENT: nothing was allocated yet.
+ */
+static int find_heap(struct finder *finder, remote_addr first, struct glibc_region *out_heap)
+{
+	const remote_addr top = word_at(finder->state + STATE_TOP);
+	const struct maps *maps = finder->source->maps;
+	const struct mapping *mapping = maps_find(maps, top);
+
+	if (top == first + STATE_BINS - BIN_TO_CHUNK)
+		return -ENOENT;
+	if (!mapping || !mapping->writable)
+		return refuse(finder, "the end of the first arena is not mapped,", top);
+	while (mapping > maps->mapping && mapping[-1].hi == mapping->lo && mapping[-1].writable &&
+	       !mapping[-1].inode && !strcmp(mapping[-1].path, mapping->path))
+		mapping--;
+	*out_heap = (struct glibc_region){.lo = mapping->lo, .top = top};
+	return 0;
+}
+
 static int find_all(struct finder *finder, const struct elf_image *image)
 {
 	struct heap_bytes data = {0};
+	struct glibc_region heap = {0};
 	remote_addr first = 0;
 	int err = find_data(finder, image, &data, &first);
 
 	if (!err)
 		err = read_state(finder, first);
-	const remote_addr top = err ? 0 : word_at(finder->state + STATE_TOP);
-	const struct mapping *heap = err ? NULL : maps_find(finder->source->maps, top);
-	if (!err && top == first + STATE_BINS - BIN_TO_CHUNK)
-		err = -ENOENT; /* nothing was allocated yet */
-	else if (!err && (!heap || !heap->writable))
-		err = refuse(finder, "the end of the first arena is not mapped,", top);
 	if (!err)
-		find_numbers(finder, &data, heap);
+		err = find_heap(finder, first, &heap);
+	if (!err)
+		find_numbers(finder, &data, &heap);
 	heap_bytes_close(&data);
 	if (!err)
-		err = add_arenas(finder, first, heap);
+		err = add_arenas(finder, first, &heap);
 	if (!err)
 		err = sort_regions(finder);
 	return err ? err : add_fast_lists(finder);

@@ -5,7 +5,7 @@
  * The marking is that of reach/ (mark.h). Roots are all resident words of writable mappings that no
  * allocator has, shared ones included, but for stacks below the stack pointer. Registers are not
  * read, as no thread is stopped, and the process changes its memory while it is read: so a block
- * counts only if it was not reached two times, some seconds apart, and its content is the same.
+ * counts only if it was not reached at several times, and its content is the same.
  */
 #ifndef HI_LEAKED_BLOCKS_H
 #define HI_LEAKED_BLOCKS_H
