@@ -238,6 +238,20 @@ static int put_page(struct walker *walker, const struct mimalloc_page *page)
 	return err ? err : put(walker, end, page->hi, HEAP_FREE);
 }
 
+/* Of a page whose lists do not agree, what was never a block is free all the same. */
+static int put_unsure(struct walker *walker, const struct mimalloc_page *page)
+{
+	const uint64_t bytes = page->capacity * page->block_bytes;
+	int err;
+
+	if (page->start < page->lo || page->start > page->hi || bytes > page->hi - page->start)
+		return put(walker, page->lo, page->hi, HEAP_UNSURE);
+	err = put(walker, page->lo, page->start, HEAP_METADATA);
+	if (!err)
+		err = put(walker, page->start, page->start + bytes, HEAP_UNSURE);
+	return err ? err : put(walker, page->start + bytes, page->hi, HEAP_FREE);
+}
+
 static int read_blocks(struct walker *walker, struct mimalloc_page *page)
 {
 	if (!walker->layout.has_start && !mimalloc_page_set_start(page, walker->layout.start))
@@ -274,7 +288,7 @@ static int walk_page(struct walker *walker, remote_addr segment, uint32_t index,
 		err = read_blocks(walker, page);
 	}
 	if (err == -EAGAIN)
-		return put(walker, page->lo, page->hi, HEAP_UNSURE);
+		return put_unsure(walker, page);
 	if (!err && walker->blocks.free_count == page->capacity)
 		mimalloc_trim_add(&walker->trim, index,
 				  (uint32_t)((page->hi - page->lo) / MIMALLOC_SLICE_BYTES), page);
