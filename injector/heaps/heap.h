@@ -8,9 +8,9 @@
  *   heap_bytes.h       memory of the process, as far as it is resident; heap_windows.h: small
  *                      reads of it; image_data.h: the variables of an object
  *   glibc_arenas.h     glibc: where its arenas are; glibc_heap.c: the chunks in them
- *   mimalloc_layout.h  mimalloc: where its segments are; mimalloc_table.h: their pages;
- *                      mimalloc_blocks.h: the blocks of a page; mimalloc_trim.h: what a segment
- *                      gives back; mimalloc_heap.c: all pieces
+ *   mimalloc_segments.h mimalloc: where its segments are; mimalloc_layout.h: what they look like;
+ *                      mimalloc_table.h: their pages; mimalloc_blocks.h: the blocks of a page;
+ *                      mimalloc_trim.h: what a segment gives back; mimalloc_heap.c: all pieces
  *   musl_metas.h       musl: where its groups are; musl_heap.c: the slots in them
  *   heap_slabs.h       the pages of an allocator that has a map of them
  *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_caches.h: cached objects;

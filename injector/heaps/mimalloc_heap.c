@@ -14,117 +14,22 @@
 
 #include "clock.h"
 #include "mimalloc_blocks.h"
+#include "mimalloc_segments.h"
 #include "mimalloc_trim.h"
-#include "steps.h"
 
 #define TRIES 4u
-#define CANDIDATES_MAX (1u << 18) /* addresses where a segment may be: 8 TB of mappings */
+#define TABLES_MAX 256u /* so often the table of a segment is read again */
 
 struct walker {
 	struct heap_source *source;
 	const struct heap_visitor *visitor;
 	struct heap_found *found;
-	struct mimalloc_main main;
-	struct mimalloc_layout layout;
+	struct mimalloc_segments segments;
 	struct mimalloc_delayed delayed;
 	struct mimalloc_blocks blocks;
 	struct mimalloc_trim trim;
-	struct heap_bytes table; /* of the segment at hand, with its head */
-	remote_addr *segment;    /* by address */
-	size_t count, room;
-	bool has_pages;      /* one of them does */
-	bool has_start_rule; /* not all rules fit them */
+	bool has_start_rule; /* not all rules fit the pages */
 };
-
-/* ---- segments -------------------------------------------------------------------------------- */
-
-static size_t table_bytes(const struct mimalloc_layout *layout)
-{
-	const size_t slice_bytes = layout->slice_bytes ? layout->slice_bytes : 112;
-
-	return layout->table_at + (MIMALLOC_SLICES_MAX + 1) * slice_bytes;
-}
-
-/* Reads the head and the table of a segment. -EAGAIN: they make no sense. */
-static int read_segment(struct walker *walker, remote_addr at, struct mimalloc_head *out_head)
-{
-	int err = heap_bytes_read(&walker->table, walker->source, at, table_bytes(&walker->layout));
-
-	if (err)
-		return err;
-	return heap_bytes_has(&walker->table, at, MIMALLOC_HEAD_BYTES) &&
-			       mimalloc_head_parse(&walker->main, walker->table.byte, at,
-						   &walker->layout, out_head) &&
-			       (!out_head->used ||
-				mimalloc_table_parse(&walker->table, at, out_head, &walker->layout))
-		       ? 0
-		       : -EAGAIN;
-}
-
-static int add_segment(struct walker *walker, remote_addr at)
-{
-	if (walker->count == walker->room) {
-		const size_t room = walker->room ? 2 * walker->room : 64;
-		remote_addr *grown = realloc(walker->segment, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		walker->segment = grown;
-		walker->room = room;
-	}
-	walker->segment[walker->count++] = at;
-	return 0;
-}
-
-static uint64_t segment_bytes(const struct mimalloc_head *head)
-{
-	return head->slices * MIMALLOC_SLICE_BYTES;
-}
-
-/* If there is a segment at *at: adds it. Advances *at beyond it. */
-static int try_address(struct walker *walker, remote_addr *at)
-{
-	uint8_t byte[MIMALLOC_HEAD_BYTES];
-	struct heap_bytes bytes = {.byte = byte, .room = sizeof(byte)};
-	struct mimalloc_head head;
-	const remote_addr here = *at;
-	int err = heap_bytes_read(&bytes, walker->source, here, sizeof(byte));
-
-	*at += MIMALLOC_SEGMENT_BYTES;
-	if (err || !heap_bytes_has(&bytes, here, sizeof(byte)) ||
-	    !mimalloc_head_parse(&walker->main, byte, here, &walker->layout, &head) ||
-	    !maps_find(walker->source->maps, here + segment_bytes(&head) - 1))
-		return err;
-	*at = here + (segment_bytes(&head) + MIMALLOC_SEGMENT_BYTES - 1) / MIMALLOC_SEGMENT_BYTES *
-			     MIMALLOC_SEGMENT_BYTES;
-	err = add_segment(walker, here);
-	walker->has_pages |= head.used != 0;
-	/* the first one that has pages shows how tables are laid out */
-	if (!err && !walker->layout.slice_bytes && head.used)
-		err = read_segment(walker, here, &head);
-	return err == -EAGAIN ? 0 : err;
-}
-
-static int find_segments(struct walker *walker)
-{
-	const struct maps *maps = walker->source->maps;
-	struct steps steps = {CANDIDATES_MAX};
-	remote_addr at = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < maps->count && !err; i++) {
-		const struct mapping *mapping = &maps->mapping[i];
-
-		if (!mapping->writable || mapping->shared || mapping->inode)
-			continue;
-		if (at < mapping->lo)
-			at = (mapping->lo + MIMALLOC_SEGMENT_BYTES - 1) / MIMALLOC_SEGMENT_BYTES *
-			     MIMALLOC_SEGMENT_BYTES;
-		while (!err && at < mapping->hi && steps_take(&steps))
-			err = try_address(walker, &at);
-	}
-	return err;
-}
 
 /* ---- what all segments say together ---------------------------------------------------------- */
 
@@ -140,10 +45,11 @@ static int visit_pages(struct walker *walker, remote_addr at, const struct mimal
 	for (uint32_t i = head->info_slices; i < head->entries && !err; i += span) {
 		struct mimalloc_page page;
 
-		span = mimalloc_span(&walker->table, at, &walker->layout, i);
+		span = mimalloc_span(&walker->segments.table, at, &walker->segments.layout, i);
 		if (!span)
 			break;
-		if (mimalloc_page_parse(&walker->table, at, &walker->layout, i, &page))
+		if (mimalloc_page_parse(&walker->segments.table, at, &walker->segments.layout, i,
+					&page))
 			err = visit(walker, &page, context);
 	}
 	return err;
@@ -157,7 +63,7 @@ static int survey_page(struct walker *walker, struct mimalloc_page *page, void *
 {
 	struct survey *survey = context;
 
-	if (page->capacity && !walker->layout.has_start) {
+	if (page->capacity && !walker->segments.layout.has_start) {
 		survey->pages++;
 		for (unsigned rule = 0; rule < MIMALLOC_STARTS; rule++) {
 			bool fits = mimalloc_page_set_start(page, rule);
@@ -169,7 +75,8 @@ static int survey_page(struct walker *walker, struct mimalloc_page *page, void *
 			survey->misfits[rule] += !fits;
 		}
 	}
-	return mimalloc_delayed_add(&walker->delayed, walker->source, &walker->layout, page->heap);
+	return mimalloc_delayed_add(&walker->delayed, walker->source, &walker->segments.layout,
+				    page->heap);
 }
 
 /* Finds where pages begin, and the lists of all heaps. */
@@ -179,21 +86,22 @@ static int survey_all(struct walker *walker)
 	unsigned best = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < walker->count && !err; i++) {
+	for (size_t i = 0; i < walker->segments.count && !err; i++) {
 		struct mimalloc_head head;
 
 		if (clock_now_ns() >= walker->source->deadline_ns)
 			return -ETIMEDOUT;
-		err = read_segment(walker, walker->segment[i], &head);
+		err = mimalloc_segments_read(&walker->segments, walker->segments.segment[i], &head);
 		if (!err && head.used)
-			err = visit_pages(walker, walker->segment[i], &head, survey_page, &survey);
+			err = visit_pages(walker, walker->segments.segment[i], &head, survey_page,
+					  &survey);
 		err = err == -EAGAIN ? 0 : err;
 	}
 	mimalloc_delayed_sort(&walker->delayed);
 	for (unsigned rule = 1; rule < MIMALLOC_STARTS; rule++)
 		if (survey.misfits[rule] < survey.misfits[best])
 			best = rule;
-	walker->layout.start = best;
+	walker->segments.layout.start = best;
 	walker->has_start_rule =
 		survey.misfits[MIMALLOC_START_OF_SIZE] != survey.misfits[MIMALLOC_START_384];
 	if (err || survey.misfits[best] <= survey.pages / 8)
@@ -223,7 +131,7 @@ static int put_block(struct walker *walker, const struct mimalloc_page *page, ui
 
 	if (!is_free)
 		piece.tail_bytes = mimalloc_blocks_tail(&walker->blocks, walker->source,
-							&walker->layout, page, index);
+							&walker->segments.layout, page, index);
 	piece.bytes -= piece.tail_bytes;
 	return walker->visitor->piece(walker->visitor->context, &piece);
 }
@@ -254,9 +162,10 @@ static int put_unsure(struct walker *walker, const struct mimalloc_page *page)
 
 static int read_blocks(struct walker *walker, struct mimalloc_page *page)
 {
-	if (!walker->layout.has_start && !mimalloc_page_set_start(page, walker->layout.start))
+	if (!walker->segments.layout.has_start &&
+	    !mimalloc_page_set_start(page, walker->segments.layout.start))
 		return -EAGAIN;
-	return mimalloc_blocks_read(&walker->blocks, walker->source, &walker->layout, page,
+	return mimalloc_blocks_read(&walker->blocks, walker->source, &walker->segments.layout, page,
 				    &walker->delayed);
 }
 
@@ -269,14 +178,16 @@ static bool read_again(struct walker *walker, remote_addr segment, uint32_t inde
 	struct mimalloc_page again;
 
 	walker->found->reread++;
-	if (heap_bytes_read(&entry, walker->source, page->at, walker->layout.slice_bytes) ||
-	    !mimalloc_page_parse(&entry, segment, &walker->layout, index, &again) ||
+	if (heap_bytes_read(&entry, walker->source, page->at,
+			    walker->segments.layout.slice_bytes) ||
+	    !mimalloc_page_parse(&entry, segment, &walker->segments.layout, index, &again) ||
 	    again.hi != page->hi)
 		return false;
 	*page = again;
 	return true;
 }
 
+/* -ESTALE: there is another page now, or none. Nothing was put then. */
 static int walk_page(struct walker *walker, remote_addr segment, uint32_t index,
 		     struct mimalloc_page *page)
 {
@@ -284,7 +195,7 @@ static int walk_page(struct walker *walker, remote_addr segment, uint32_t index,
 
 	for (unsigned i = 0; err == -EAGAIN && i < TRIES; i++) {
 		if (!read_again(walker, segment, index, page))
-			break;
+			return -ESTALE;
 		err = read_blocks(walker, page);
 	}
 	if (err == -EAGAIN)
@@ -301,69 +212,117 @@ static int put_free(struct walker *walker, uint32_t index, uint32_t slices, remo
 	return put(walker, at, at + (uint64_t)slices * MIMALLOC_SLICE_BYTES, HEAP_FREE);
 }
 
-static int walk_spans(struct walker *walker, remote_addr segment, const struct mimalloc_head *head)
+struct progress {
+	remote_addr segment;
+	struct mimalloc_head head;
+	uint32_t index; /* all slices before it were walked */
+	unsigned again; /* how often the table was read again */
+};
+
+static remote_addr address_of(const struct progress *progress, uint32_t index)
 {
-	remote_addr at = segment + (uint64_t)head->info_slices * MIMALLOC_SLICE_BYTES;
-	uint32_t span = 0;
-	int err = put(walker, segment, at, HEAP_METADATA);
+	return progress->segment + (uint64_t)index * MIMALLOC_SLICE_BYTES;
+}
 
-	for (uint32_t i = head->info_slices; i < head->entries && !err; i += span) {
-		struct mimalloc_page page;
+/* The next slice, from the one at hand on, with which a span begins. */
+static uint32_t next_begin(const struct walker *walker, const struct progress *progress)
+{
+	uint32_t index = progress->head.info_slices;
 
-		span = mimalloc_span(&walker->table, segment, &walker->layout, i);
+	while (index < progress->index) {
+		const uint32_t span = mimalloc_span(&walker->segments.table, progress->segment,
+						    &walker->segments.layout, index);
+
+		if (!span)
+			break;
+		index += span;
+	}
+	return index < progress->index ? progress->head.entries : index;
+}
+
+/* After the page at hand turned out to be another one: the table is read again. */
+static int read_table_again(struct walker *walker, struct progress *progress)
+{
+	const remote_addr at = address_of(progress, progress->index);
+	uint32_t next = progress->head.entries;
+	struct mimalloc_head head;
+	int err = -EAGAIN;
+
+	for (unsigned i = 0; err == -EAGAIN && i < TRIES; i++)
+		err = mimalloc_segments_read(&walker->segments, progress->segment, &head);
+	if (!err && head.used && head.entries == progress->head.entries)
+		next = next_begin(walker, progress);
+	if (err && err != -EAGAIN)
+		return err;
+	if (++progress->again == TABLES_MAX)
+		next = progress->head.entries;
+	progress->index = next;
+	return put(walker, at, address_of(progress, next), HEAP_UNSURE);
+}
+
+static int walk_span(struct walker *walker, struct progress *progress)
+{
+	const uint32_t index = progress->index;
+	const uint32_t span = mimalloc_span(&walker->segments.table, progress->segment,
+					    &walker->segments.layout, index);
+	struct mimalloc_page page;
+	int err;
+
+	if (mimalloc_page_parse(&walker->segments.table, progress->segment,
+				&walker->segments.layout, index, &page))
+		err = walk_page(walker, progress->segment, index, &page);
+	else
+		err = put_free(walker, index, span, address_of(progress, index));
+	if (err == -ESTALE)
+		return read_table_again(walker, progress);
+	progress->index += span;
+	return err;
+}
+
+static int walk_spans(struct walker *walker, struct progress *progress)
+{
+	const struct mimalloc_head *head = &progress->head;
+	const remote_addr hi = progress->segment + mimalloc_segment_bytes(head);
+	int err = put(walker, progress->segment, address_of(progress, head->info_slices),
+		      HEAP_METADATA);
+
+	progress->index = head->info_slices;
+	while (!err && progress->index < head->entries) {
 		if (clock_now_ns() >= walker->source->deadline_ns)
 			return -ETIMEDOUT;
-		if (mimalloc_page_parse(&walker->table, segment, &walker->layout, i, &page))
-			err = walk_page(walker, segment, i, &page);
-		else
-			err = put_free(walker, i, span, at);
-		at += (uint64_t)span * MIMALLOC_SLICE_BYTES;
+		err = walk_span(walker, progress);
 	}
-	return err ? err : put(walker, at, segment + segment_bytes(head), HEAP_METADATA);
+	return err ? err : put(walker, address_of(progress, progress->index), hi, HEAP_METADATA);
 }
 
 static int walk_segment(struct walker *walker, remote_addr segment)
 {
-	struct mimalloc_head head;
-	int err = read_segment(walker, segment, &head);
+	struct progress progress = {.segment = segment};
+	const struct mimalloc_head *head = &progress.head;
+	int err = mimalloc_segments_read(&walker->segments, segment, &progress.head);
 
 	for (unsigned i = 0; err == -EAGAIN && i < TRIES; i++) {
 		walker->found->reread++;
-		err = read_segment(walker, segment, &head);
+		err = mimalloc_segments_read(&walker->segments, segment, &progress.head);
 	}
 	if (err == -EAGAIN) /* it is gone, or on its way */
 		return 0;
 	if (err)
 		return err;
-	mimalloc_trim_begin(&walker->trim, segment, &head, &walker->table, &walker->layout);
-	err = head.used ? walk_spans(walker, segment, &head)
-			: put(walker, segment, segment + segment_bytes(&head), HEAP_FREE);
+	mimalloc_trim_begin(&walker->trim, segment, head, &walker->segments.table,
+			    &walker->segments.layout);
+	err = head->used ? walk_spans(walker, &progress)
+			 : put(walker, segment, segment + mimalloc_segment_bytes(head), HEAP_FREE);
 	return err ? err : mimalloc_trim_end(&walker->trim, walker->visitor);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int refuse(struct walker *walker, const char *text)
-{
-	snprintf(walker->found->refusal, sizeof(walker->found->refusal), "%s", text);
-	return -EPROTO;
-}
-
 static int walk_all(struct walker *walker)
 {
-	int err = find_segments(walker);
-
-	if (err)
-		return err;
-	if (!walker->count)
-		return walker->main.was_used
-			       ? refuse(walker, "it has no segments as of mimalloc 2.0 to 2.2")
-			       : -ENOENT;
-	if (!walker->layout.slice_bytes && walker->has_pages)
-		return refuse(walker, "how its segments are laid out is not known");
-	err = survey_all(walker);
-	for (size_t i = 0; i < walker->count && !err; i++)
-		err = walk_segment(walker, walker->segment[i]);
+	int err = survey_all(walker);
+	for (size_t i = 0; i < walker->segments.count && !err; i++)
+		err = walk_segment(walker, walker->segments.segment[i]);
 	return err;
 }
 
@@ -375,31 +334,25 @@ static const char *name_of(const struct walker *walker)
 		[MIMALLOC_START_OF_SIZE] = "mimalloc 2.1",
 	};
 
-	if (walker->layout.has_start)
+	if (walker->segments.layout.has_start)
 		return "mimalloc 2.1 or later";
-	return walker->has_start_rule ? by_start[walker->layout.start] : "mimalloc 2";
+	return walker->has_start_rule ? by_start[walker->segments.layout.start] : "mimalloc 2";
 }
 
 int mimalloc_heap_walk(struct heap_source *source, const struct elf_image *image,
 		       const struct heap_visitor *visitor, struct heap_found *out_found)
 {
 	struct walker walker = {.source = source, .visitor = visitor, .found = out_found};
-	int err = mimalloc_main_find(source, image, &walker.main);
+	int err = mimalloc_segments_find(source, image, &walker.segments, out_found->refusal);
 
 	strcpy(out_found->name, "mimalloc");
 	out_found->arenas = 1;
-	if (err == -ENOENT)
-		err = refuse(&walker, "its heap was not found");
-	else if (!err && !walker.main.count)
-		err = refuse(&walker, "mimalloc 3 is not known");
 	if (!err)
 		err = walk_all(&walker);
 	if (!err)
 		strcpy(out_found->name, name_of(&walker));
-	mimalloc_main_close(&walker.main);
 	mimalloc_delayed_close(&walker.delayed);
 	mimalloc_blocks_close(&walker.blocks);
-	heap_bytes_close(&walker.table);
-	free(walker.segment);
+	mimalloc_segments_close(&walker.segments);
 	return err == -EPROTO ? 0 : err;
 }
