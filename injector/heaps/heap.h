@@ -13,8 +13,8 @@
  *                      mimalloc_trim.h: what a segment gives back; mimalloc_heap.c: all pieces
  *   musl_metas.h       musl: where its groups are; musl_heap.c: the slots in them
  *   heap_slabs.h       the pages of an allocator that has a map of them
- *   tcmalloc_layout.h  tcmalloc: where its map of spans is; tcmalloc_caches.h: cached objects;
- *                      tcmalloc_heap.c: all pieces
+ *   tcmalloc_layout.h  tcmalloc: where it has what; tcmalloc_map.h: its map of spans;
+ *                      tcmalloc_caches.h: cached objects; tcmalloc_heap.c: all pieces
  *   jemalloc_layout.h  jemalloc: where its map of extents is; jemalloc_own.h: its own memory;
  *                      jemalloc_caches.h: cached blocks; jemalloc_heap.c: all pieces
  *

@@ -12,52 +12,45 @@
 #define OWN_GAP 4096u      /* between ranges that are joined: of freed descriptors */
 
 struct reader {
-	struct heap_slabs *slabs;
 	const struct heap_map *map;
 	uint64_t page; /* the next one; before it all is known */
 	bool is_after_slab;
+	struct heap_slab unknown; /* pages of which nothing is known, until their end */
+	uint64_t *reread;
+	heap_slab_visit *visit;
+	void *context;
 };
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-static int add_slab(struct heap_slabs *slabs, const struct heap_slab *slab)
+static int end_unknown(struct reader *reader)
 {
-	if (slabs->count == slabs->room) {
-		const size_t room = slabs->room ? 2 * slabs->room : 1024;
-		struct heap_slab *grown = realloc(slabs->slab, room * sizeof(*grown));
+	const struct heap_slab unknown = reader->unknown;
 
-		if (!grown)
-			return -ENOMEM;
-		slabs->slab = grown;
-		slabs->room = room;
-	}
-	slabs->slab[slabs->count++] = *slab;
-	return 0;
+	reader->unknown = (struct heap_slab){0};
+	return unknown.hi ? reader->visit(reader->context, &unknown) : 0;
 }
 
-static int take_slab(struct reader *reader, struct heap_slab *slab)
+static int take_slab(struct reader *reader, const struct heap_slab *slab)
 {
-	slab->first = reader->slabs->blocks;
-	reader->slabs->blocks += slab->blocks;
+	const int err = end_unknown(reader);
+
 	reader->page = slab->hi >> reader->map->page_shift;
 	reader->is_after_slab = true;
-	return add_slab(reader->slabs, slab);
+	return err ? err : reader->visit(reader->context, slab);
 }
 
 /* A page of the heap of which it is not known to what slab it belongs. */
 static int take_unknown(struct reader *reader)
 {
-	struct heap_slabs *slabs = reader->slabs;
 	const remote_addr lo = reader->page << reader->map->page_shift;
-	const remote_addr hi = lo + (1ull << reader->map->page_shift);
-	struct heap_slab *last = slabs->count ? &slabs->slab[slabs->count - 1] : NULL;
+	const int err = reader->unknown.hi == lo ? 0 : end_unknown(reader);
 
+	if (!reader->unknown.hi)
+		reader->unknown.lo = lo;
+	reader->unknown.hi = lo + (1ull << reader->map->page_shift);
 	reader->page++;
-	if (last && !last->descriptor && last->hi == lo) {
-		last->hi = hi;
-		return 0;
-	}
-	return add_slab(slabs, &(struct heap_slab){.lo = lo, .hi = hi});
+	return err;
 }
 
 /* The slab at the page. 1, 0: there is none, or an error. *out_word: 0 if nothing is there. */
@@ -87,7 +80,7 @@ static int take_page(struct reader *reader, remote_addr leaf)
 		/* behind a slab may be a newer one, else nothing */
 		if (found || (!word && !reader->is_after_slab))
 			break;
-		reader->slabs->reread += word != 0;
+		*reader->reread += word != 0;
 		heap_windows_drop(reader->map->windows);
 		reader->is_after_slab = reader->is_after_slab && word;
 	}
@@ -116,19 +109,53 @@ static int read_leaf(struct reader *reader, remote_addr leaf, uint64_t page)
 	return err;
 }
 
-int heap_slabs_read(struct heap_slabs *slabs, const struct heap_map *map)
+int heap_map_walk(const struct heap_map *map, uint64_t *reread, heap_slab_visit *visit,
+		  void *context)
 {
-	struct reader reader = {.slabs = slabs, .map = map};
+	struct reader reader = {
+		.map = map,
+		.reread = reread,
+		.visit = visit,
+		.context = context,
+	};
 	int err = 0;
 
+	heap_windows_drop(map->windows);
 	for (uint64_t i = 0; i < 1ull << map->root_bits && !err; i++)
 		if (map->root[i])
 			err = read_leaf(&reader, map->root[i], i << map->leaf_bits);
-	if (!err) {
-		slabs->marks = calloc(1, slabs->blocks / 4 + 1);
-		err = slabs->marks ? 0 : -ENOMEM;
+	return err ? err : end_unknown(&reader);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static int add_slab(void *context, const struct heap_slab *slab)
+{
+	struct heap_slabs *slabs = context;
+
+	if (slabs->count == slabs->room) {
+		const size_t room = slabs->room ? 2 * slabs->room : 1024;
+		struct heap_slab *grown = realloc(slabs->slab, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		slabs->slab = grown;
+		slabs->room = room;
 	}
-	return err;
+	slabs->slab[slabs->count] = *slab;
+	slabs->slab[slabs->count++].first = slabs->blocks;
+	slabs->blocks += slab->blocks;
+	return 0;
+}
+
+int heap_slabs_read(struct heap_slabs *slabs, const struct heap_map *map)
+{
+	const int err = heap_map_walk(map, &slabs->reread, add_slab, slabs);
+
+	if (err)
+		return err;
+	slabs->marks = calloc(1, slabs->blocks / 4 + 1);
+	return slabs->marks ? 0 : -ENOMEM;
 }
 
 void heap_slabs_close(struct heap_slabs *slabs)
@@ -167,7 +194,18 @@ uint64_t heap_slabs_block(const struct heap_slabs *slabs, remote_addr at, unsign
 	return slab->first + (at - slab->block) / slab->block_bytes;
 }
 
-enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t block)
+uint64_t heap_slabs_first(const struct heap_slabs *slabs, const struct heap_slab *slab)
+{
+	const struct heap_slab *same = heap_slabs_find(slabs, slab->lo);
+
+	return same && same->block == slab->block && same->tag == slab->tag &&
+			       same->block_bytes == slab->block_bytes &&
+			       same->blocks >= slab->blocks
+		       ? same->first
+		       : HEAP_NO_BLOCK;
+}
+
+enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t first, uint64_t index)
 {
 	static const enum heap_kind kinds[] = {
 		[HEAP_NO_MARK] = HEAP_USED,
@@ -175,7 +213,7 @@ enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t block)
 		[HEAP_MARK_UNSURE] = HEAP_UNSURE,
 	};
 
-	return kinds[heap_slabs_mark_of(slabs, block)];
+	return first == HEAP_NO_BLOCK ? HEAP_USED : kinds[heap_slabs_mark_of(slabs, first + index)];
 }
 
 /* ---- memory of the allocator's own ----------------------------------------------------------- */

@@ -6,7 +6,8 @@
  *
  * The map, a radix tree with two levels, is walked from slab to slab. It changes meanwhile: where
  * it leads to what is no slab, it is read again, and what still is none is a slab of which nothing
- * is known.
+ * is known. A reader walks it twice: first for a table of the slabs, in which blocks of caches are
+ * marked, then for the blocks themselves.
  */
 #ifndef HI_HEAP_SLABS_H
 #define HI_HEAP_SLABS_H
@@ -57,6 +58,14 @@ struct heap_map {
 	void *context;
 };
 
+typedef int heap_slab_visit(void *context, const struct heap_slab *slab);
+/*
+ * Calls visit for each slab, by rising address. *reread: is raised by what was read again. 0,
+ * -ETIMEDOUT, the first error of visit, or one of the memory.
+ */
+must_check int heap_map_walk(const struct heap_map *map, uint64_t *reread, heap_slab_visit *visit,
+			     void *context);
+
 /* 0, -ENOMEM, -ETIMEDOUT, or an error of the memory. Close it in any case. */
 must_check int heap_slabs_read(struct heap_slabs *slabs, const struct heap_map *map);
 void heap_slabs_close(struct heap_slabs *slabs);
@@ -77,8 +86,10 @@ static inline void heap_slabs_mark(struct heap_slabs *slabs, uint64_t block, enu
 	if (heap_slabs_mark_of(slabs, block) == HEAP_NO_MARK)
 		slabs->marks[block / 4] |= (uint8_t)((unsigned)mark << block % 4 * 2);
 }
-/* What a block is by its mark, if it is not free. */
-enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t block);
+/* The number of the first block of a slab that is still as it is in the table. */
+uint64_t heap_slabs_first(const struct heap_slabs *slabs, const struct heap_slab *slab);
+/* What a block is that is not free, by its mark. first: as heap_slabs_first says. */
+enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t first, uint64_t index);
 
 /* Adds a range of the allocator's own. 0 or -ENOMEM. */
 must_check int heap_slabs_add_own(struct heap_slabs *slabs, remote_addr lo, remote_addr hi);

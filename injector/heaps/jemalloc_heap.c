@@ -23,8 +23,10 @@ struct walker {
 	struct heap_windows windows;
 	struct image_data data;
 	struct jemalloc_layout layout;
+	struct jemalloc_map map;
 	struct heap_slabs slabs;
 	struct jemalloc_owns owns;
+	size_t looked; /* extents, since the clock was looked at */
 };
 
 static int put(struct walker *walker, unsigned arena, remote_addr lo, remote_addr hi,
@@ -83,6 +85,7 @@ static int read_extent(struct walker *walker, const struct heap_slab *slab,
 static int walk_slab(struct walker *walker, const struct heap_slab *slab,
 		     const struct jemalloc_extent *extent)
 {
+	const uint64_t first = heap_slabs_first(&walker->slabs, slab);
 	const uint64_t size = slab->block_bytes;
 	remote_addr at = slab->block;
 	int err = 0;
@@ -90,7 +93,7 @@ static int walk_slab(struct walker *walker, const struct heap_slab *slab,
 	for (unsigned i = 0; i < slab->blocks && !err; i++, at += size)
 		err = put(walker, extent->arena, at, at + size,
 			  is_free(extent, i) ? HEAP_FREE
-					     : heap_slabs_kind(&walker->slabs, slab->first + i));
+					     : heap_slabs_kind(&walker->slabs, first, i));
 	return err ? err : put(walker, extent->arena, at, slab->hi, HEAP_FREE);
 }
 
@@ -104,15 +107,19 @@ static int walk_large(struct walker *walker, const struct heap_slab *slab,
 		.head_bytes = (uint32_t)(slab->block - slab->lo),
 		.tail_bytes = (uint32_t)(slab->hi - slab->block - slab->block_bytes),
 		.arena = extent->arena,
-		.kind = heap_slabs_kind(&walker->slabs, slab->first),
+		.kind = heap_slabs_kind(&walker->slabs, heap_slabs_first(&walker->slabs, slab), 0),
 	};
 
 	return walker->visitor->piece(walker->visitor->context, &piece);
 }
 
-static int walk_extent(struct walker *walker, const struct heap_slab *slab)
+static int walk_extent(void *context, const struct heap_slab *slab)
 {
+	struct walker *walker = context;
 	struct jemalloc_extent extent;
+
+	if (walker->looked++ % EXTENTS_A_LOOK == 0 && clock_now_ns() >= walker->source->deadline_ns)
+		return -ETIMEDOUT;
 	int err = slab->descriptor ? read_extent(walker, slab, &extent) : 0;
 
 	if (err <= 0)
@@ -130,14 +137,8 @@ static int walk_extent(struct walker *walker, const struct heap_slab *slab)
 
 static int walk_extents(struct walker *walker)
 {
-	int err = 0;
+	int err = heap_map_walk(&walker->map.map, &walker->slabs.reread, walk_extent, walker);
 
-	heap_windows_drop(&walker->windows);
-	for (size_t i = 0; i < walker->slabs.count && !err; i++) {
-		if (i % EXTENTS_A_LOOK == 0 && clock_now_ns() >= walker->source->deadline_ns)
-			return -ETIMEDOUT;
-		err = walk_extent(walker, &walker->slabs.slab[i]);
-	}
 	for (size_t i = 0; i < walker->owns.count && !err; i++)
 		err = put(walker, 0, walker->owns.own[i].head, walker->owns.own[i].hi,
 			  HEAP_METADATA);
@@ -155,8 +156,13 @@ static int walk_all(struct walker *walker, const struct elf_image *image)
 					   refusal);
 	if (!err) {
 		strcpy(walker->found->name, walker->layout.name);
-		err = jemalloc_layout_extents(&walker->windows, &walker->layout, &walker->slabs,
-					      refusal);
+		jemalloc_map_open(&walker->map, &walker->windows, &walker->layout);
+		err = heap_slabs_read(&walker->slabs, &walker->map.map);
+	}
+	if (!err && walker->map.has_huge_pages) {
+		snprintf(refusal, HEAP_TEXT_MAX,
+			 "its allocator of huge pages (hpa) is not understood");
+		err = -EPROTO;
 	}
 	if (!err)
 		err = jemalloc_owns_find(&walker->owns, &walker->windows, &walker->slabs);

@@ -19,7 +19,8 @@
 #define LEAF_BYTES (LEAF_WORDS * HEAP_WORD)
 #define LEAF_ALIGNMENT 64u
 #define REGION_SHIFT (JEMALLOC_PAGE_SHIFT + JEMALLOC_LEAF_BITS)
-#define REGIONS_MAX 4096u /* of addresses with memory, a leaf for each */
+#define REGION_WORDS 64u   /* of a leaf, to find out of which gigabyte it is */
+#define ZEROS_BEFORE 4096u /* memory is mapped at high addresses: so long is zero in the map */
 #define PAGE_MASK ((1ull << JEMALLOC_PAGE_SHIFT) - 1)
 
 /* a word of a leaf: the size class above, flags in the low bits */
@@ -121,26 +122,11 @@ int jemalloc_extent_read(struct heap_windows *windows, const struct jemalloc_lay
 struct finder {
 	struct heap_windows *windows;
 	struct jemalloc_layout *layout;
-	uint32_t region[REGIONS_MAX]; /* numbers of gigabytes in which something is mapped */
-	size_t regions;
 };
 
-static void find_regions(struct finder *finder)
+static bool is_late(const struct finder *finder)
 {
-	const struct maps *maps = finder->windows->source->maps;
-
-	for (size_t i = 0; i < maps->count; i++) {
-		const struct mapping *mapping = &maps->mapping[i];
-		uint64_t region = mapping->lo >> REGION_SHIFT;
-
-		if (!mapping->writable || mapping->shared || mapping->inode)
-			continue;
-		for (; region < ROOT_WORDS / 2 && region << REGION_SHIFT < mapping->hi &&
-		       finder->regions < REGIONS_MAX;
-		     region++)
-			if (!finder->regions || finder->region[finder->regions - 1] != region)
-				finder->region[finder->regions++] = (uint32_t)region;
-	}
+	return clock_now_ns() >= finder->windows->source->deadline_ns;
 }
 
 static bool is_leaf(const struct finder *finder, uint64_t word)
@@ -204,11 +190,6 @@ static int compare_leaf(struct finder *finder, remote_addr leaf, uint64_t region
 	return err;
 }
 
-static bool is_late(const struct finder *finder)
-{
-	return clock_now_ns() >= finder->windows->source->deadline_ns;
-}
-
 static int compare_leaves(struct finder *finder, const struct heap_bytes *bytes, remote_addr root,
 			  struct agreement *agreement)
 {
@@ -225,23 +206,32 @@ static int compare_leaves(struct finder *finder, const struct heap_bytes *bytes,
 	return err;
 }
 
-/* 1: this is the map, and it is known of which version. */
-static int find_version(struct finder *finder, const struct heap_bytes *bytes, remote_addr root)
+/*
+ * Which gigabyte is the leaf of, by the extents that it leads to? 1; 0: it is no leaf of this
+ * version.
+ */
+static int region_of(struct finder *finder, remote_addr leaf, uint64_t *out_region)
 {
+	unsigned looked = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < VERSIONS && !err; i++) {
-		struct agreement agreement;
+	for (unsigned i = 0; i < LEAF_WORDS && !err && looked < REGION_WORDS; i++) {
+		struct jemalloc_extent extent;
+		uint64_t word;
 
-		finder->layout->version = &versions[i];
-		err = compare_leaves(finder, bytes, root, &agreement);
-		/* of other versions hardly any agree; of the right one some change meanwhile */
-		if (!err && agreement.in_use && agreement.agreeing * 2 > agreement.words) {
-			finder->layout->name = versions[i].name;
+		err = heap_windows_word(finder->windows, leaf + i * HEAP_WORD, &word);
+		if (err || !descriptor_of(finder->layout, word))
+			continue;
+		looked++;
+		err = jemalloc_extent_read(finder->windows, finder->layout,
+					   descriptor_of(finder->layout, word), &extent);
+		if (err > 0 && (extent.lo >> JEMALLOC_PAGE_SHIFT) % LEAF_WORDS == i) {
+			*out_region = extent.lo >> REGION_SHIFT;
 			return 1;
 		}
+		err = err < 0 && err != -ENODATA ? err : 0;
 	}
-	return err;
+	return err == -ENODATA ? 0 : err;
 }
 
 /* Is all else in the table that begins here zero, or a leaf too? */
@@ -266,26 +256,40 @@ static int take_root(struct finder *finder, const struct heap_bytes *bytes, remo
 	return 1;
 }
 
-/* The word at `first` may be the table's first one that is not zero. 1: found. */
+/* Is the word at `first` the map's first one that is not zero, in this version? 1: yes. */
+static int try_version(struct finder *finder, const struct heap_bytes *bytes, remote_addr first,
+		       remote_addr after_zeros)
+{
+	struct agreement agreement;
+	uint64_t region = 0;
+	int err = region_of(finder, heap_bytes_word(bytes, first), &region);
+
+	if (err <= 0)
+		return err;
+	const remote_addr root = first - region * HEAP_WORD;
+
+	if (region >= ROOT_WORDS || root > first || root < after_zeros ||
+	    !heap_bytes_has(bytes, root, ROOT_BYTES) || !is_root(finder, bytes, root, first))
+		return 0;
+	err = compare_leaves(finder, bytes, root, &agreement);
+	/* of other versions hardly any agree; of the right one some change meanwhile */
+	if (err || !agreement.in_use || agreement.agreeing * 2 <= agreement.words)
+		return err;
+	finder->layout->name = finder->layout->version->name;
+	return take_root(finder, bytes, root);
+}
+
 static int try_root(struct finder *finder, const struct heap_bytes *bytes, remote_addr first,
 		    remote_addr after_zeros)
 {
 	int found = 0;
 
-	if (!is_leaf(finder, heap_bytes_word(bytes, first)))
+	if (first - after_zeros < ZEROS_BEFORE || !is_leaf(finder, heap_bytes_word(bytes, first)))
 		return 0;
-	if (is_late(finder))
-		return -ETIMEDOUT;
-	for (size_t i = 0; i < finder->regions && !found; i++) {
-		const remote_addr root = first - (uint64_t)finder->region[i] * HEAP_WORD;
-
-		if (root < after_zeros || root > first ||
-		    !heap_bytes_has(bytes, root, ROOT_BYTES) ||
-		    !is_root(finder, bytes, root, first))
-			continue;
-		found = find_version(finder, bytes, root);
-		if (found > 0)
-			found = take_root(finder, bytes, root);
+	for (size_t i = 0; i < VERSIONS && !found; i++) {
+		finder->layout->version = &versions[i];
+		found = is_late(finder) ? -ETIMEDOUT
+					: try_version(finder, bytes, first, after_zeros);
 	}
 	return found;
 }
@@ -308,18 +312,12 @@ static int find_root(struct finder *finder, const struct heap_bytes *bytes)
 int jemalloc_layout_find(struct heap_windows *windows, const struct image_data *data,
 			 struct jemalloc_layout *layout, char *refusal)
 {
-	struct finder *finder = calloc(1, sizeof(*finder));
-	int found = finder ? 0 : -ENOMEM;
+	struct finder finder = {windows, layout};
+	int found = 0;
 
 	fill_sizes(layout->size);
-	if (finder) {
-		finder->windows = windows;
-		finder->layout = layout;
-		find_regions(finder);
-	}
 	for (size_t i = 0; i < data->count && !found; i++)
-		found = find_root(finder, &data->segment[i]);
-	free(finder);
+		found = find_root(&finder, &data->segment[i]);
 	if (!found) {
 		snprintf(refusal, HEAP_TEXT_MAX,
 			 "the layout of this version is not known: no map of extents");
@@ -334,28 +332,22 @@ void jemalloc_layout_close(struct jemalloc_layout *layout)
 	layout->root = NULL;
 }
 
-/* ---- all extents ----------------------------------------------------------------------------- */
-
-struct extents {
-	struct heap_windows *windows;
-	const struct jemalloc_layout *layout;
-	bool has_huge_pages;
-};
+/* ---- the map of extents ---------------------------------------------------------------------- */
 
 static int describe(void *context, uint64_t word, uint64_t page, struct heap_slab *out_slab)
 {
-	struct extents *extents = context;
-	const remote_addr at = descriptor_of(extents->layout, word);
+	struct jemalloc_map *map = context;
+	const struct jemalloc_layout *layout = map->layout;
+	const remote_addr at = descriptor_of(layout, word);
 	struct jemalloc_extent extent;
-	int err =
-		at ? jemalloc_extent_read(extents->windows, extents->layout, at, &extent) : -ENOENT;
+	const int err = at ? jemalloc_extent_read(map->map.windows, layout, at, &extent) : -ENOENT;
 
 	if (err <= 0 || extent.lo >> JEMALLOC_PAGE_SHIFT != page)
 		return err < 0 ? err : 0;
 	*out_slab = (struct heap_slab){.lo = extent.lo, .hi = extent.hi, .descriptor = at};
-	extents->has_huge_pages |= extent.is_of_huge_pages;
+	map->has_huge_pages |= extent.is_of_huge_pages;
 	if (extent.state == JEMALLOC_ACTIVE && extent.size_class < JEMALLOC_SIZES) {
-		const uint64_t size = extents->layout->size[extent.size_class];
+		const uint64_t size = layout->size[extent.size_class];
 
 		out_slab->tag = (uint16_t)extent.size_class;
 		out_slab->block_bytes = size;
@@ -365,22 +357,18 @@ static int describe(void *context, uint64_t word, uint64_t page, struct heap_sla
 	return 1;
 }
 
-int jemalloc_layout_extents(struct heap_windows *windows, const struct jemalloc_layout *layout,
-			    struct heap_slabs *slabs, char *refusal)
+void jemalloc_map_open(struct jemalloc_map *map, struct heap_windows *windows,
+		       const struct jemalloc_layout *layout)
 {
-	struct extents extents = {windows, layout, false};
-	const int err = heap_slabs_read(slabs, &(struct heap_map){
-						       .windows = windows,
-						       .root = layout->root,
-						       .root_bits = JEMALLOC_ROOT_BITS,
-						       .leaf_bits = JEMALLOC_LEAF_BITS,
-						       .page_shift = JEMALLOC_PAGE_SHIFT,
-						       .describe = describe,
-						       .context = &extents,
-					       });
-
-	if (err || !extents.has_huge_pages)
-		return err;
-	snprintf(refusal, HEAP_TEXT_MAX, "its allocator of huge pages (hpa) is not understood");
-	return -EPROTO;
+	map->layout = layout;
+	map->has_huge_pages = false;
+	map->map = (struct heap_map){
+		.windows = windows,
+		.root = layout->root,
+		.root_bits = JEMALLOC_ROOT_BITS,
+		.leaf_bits = JEMALLOC_LEAF_BITS,
+		.page_shift = JEMALLOC_PAGE_SHIFT,
+		.describe = describe,
+		.context = map,
+	};
 }

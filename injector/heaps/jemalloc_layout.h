@@ -62,12 +62,14 @@ void jemalloc_layout_close(struct jemalloc_layout *layout);
 must_check int jemalloc_extent_read(struct heap_windows *windows,
 				    const struct jemalloc_layout *layout, remote_addr at,
 				    struct jemalloc_extent *out_extent);
-/*
- * All extents, with their size class as tag. -EPROTO: some are of the allocator of huge pages. Else
- * 0, -ENOMEM, -ETIMEDOUT, or an error of the memory. Close slabs in any case.
- */
-must_check int jemalloc_layout_extents(struct heap_windows *windows,
-				       const struct jemalloc_layout *layout,
-				       struct heap_slabs *slabs, char *refusal);
+struct jemalloc_map {
+	struct heap_map map; /* its slabs are extents, with their size class as tag */
+	const struct jemalloc_layout *layout;
+	bool has_huge_pages; /* extents of their allocator were seen */
+};
+
+/* map, layout and windows stay in use, where they are. */
+void jemalloc_map_open(struct jemalloc_map *map, struct heap_windows *windows,
+		       const struct jemalloc_layout *layout);
 
 #endif

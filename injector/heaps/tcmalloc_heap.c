@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "hi_wire.h"
 #include "tcmalloc_caches.h"
+#include "tcmalloc_map.h"
 
 #define TRIES 4u
 #define CONTENT_BYTES (1u << 20)
@@ -27,7 +28,9 @@ struct walker {
 	struct heap_windows windows;
 	struct image_data data;
 	struct tcmalloc_layout layout;
+	struct tcmalloc_map map;
 	struct heap_slabs slabs;
+	size_t looked;                    /* spans, since the clock was looked at */
 	struct heap_bytes content;        /* of spans */
 	uint8_t is_free[OBJECTS_MAX / 8]; /* objects of the span at hand */
 };
@@ -73,18 +76,17 @@ static bool take_chain(struct walker *walker, const struct heap_slab *span,
 	return !at && !left;
 }
 
-/* Reads what the span has, with what follows it if that is not there yet. */
+/* Reads what the span has, with what followed it if that is not there yet. */
 static int read_content(struct walker *walker, const struct heap_slab *span, bool again)
 {
 	const struct heap_slabs *slabs = &walker->slabs;
-	const struct heap_slab *end = slabs->slab + slabs->count;
+	const struct heap_slab *next = again ? NULL : heap_slabs_find(slabs, span->hi);
 	remote_addr hi = span->hi;
 
 	if (!again && heap_bytes_has(&walker->content, span->lo, span->hi - span->lo))
 		return 0;
-	for (const struct heap_slab *next = span + 1;
-	     !again && next < end && next->lo == hi && next->tag &&
-	     next->hi - span->lo <= CONTENT_BYTES;
+	for (; next && next < slabs->slab + slabs->count && next->lo == hi && next->tag &&
+	       next->hi - span->lo <= CONTENT_BYTES;
 	     next++)
 		hi = next->hi;
 	return heap_bytes_read(&walker->content, walker->source, span->lo, hi - span->lo);
@@ -117,18 +119,11 @@ static int read_objects(struct walker *walker, const struct heap_slab *span)
 	return 0;
 }
 
-static enum heap_kind kind_of(const struct walker *walker, const struct heap_slab *span,
-			      uint64_t object)
-{
-	if (walker->is_free[object / 8] >> object % 8 & 1)
-		return HEAP_FREE;
-	return heap_slabs_kind(&walker->slabs, span->first + object);
-}
-
 static int walk_objects(struct walker *walker, const struct heap_slab *span)
 {
 	const uint64_t size = walker->layout.size[span->tag];
 	const uint64_t count = (span->hi - span->lo) / size;
+	const uint64_t first = heap_slabs_first(&walker->slabs, span);
 	int err = read_objects(walker, span);
 
 	if (err < 0)
@@ -138,47 +133,39 @@ static int walk_objects(struct walker *walker, const struct heap_slab *span)
 	err = 0;
 	for (uint64_t i = 0; i < count && !err; i++)
 		err = put(walker, span->lo + i * size, span->lo + (i + 1) * size,
-			  kind_of(walker, span, i));
+			  walker->is_free[i / 8] >> i % 8 & 1
+				  ? HEAP_FREE
+				  : heap_slabs_kind(&walker->slabs, first, i));
 	return err ? err : put(walker, span->lo + count * size, span->hi, HEAP_FREE);
 }
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
-static int walk_span(struct walker *walker, const struct heap_slab *span)
+static int walk_span(void *context, const struct heap_slab *span)
 {
+	struct walker *walker = context;
 	struct tcmalloc_descriptor descriptor;
 	int err;
 
+	if (walker->looked++ % SPANS_A_LOOK == 0 && clock_now_ns() >= walker->source->deadline_ns)
+		return -ETIMEDOUT;
 	if (!span->descriptor)
 		return put(walker, span->lo, span->hi, HEAP_UNSURE);
 	if (span->tag)
 		return walk_objects(walker, span);
-	err = tcmalloc_descriptor_read(&walker->windows, span->descriptor, &descriptor);
-	if (err && err != -ENODATA)
-		return err;
-	const unsigned shift = walker->layout.page_shift;
-	const unsigned location = descriptor.flags & TCMALLOC_LOCATION;
-	const bool is_same = !err && descriptor.page << shift == span->lo &&
-			     descriptor.pages << shift == span->hi - span->lo;
-
-	if (!is_same || (location == TCMALLOC_IN_USE && descriptor.size_class))
-		return put(walker, span->lo, span->hi, HEAP_UNSURE);
-	if (location == TCMALLOC_IN_USE)
+	if (span->blocks)
 		return put(walker, span->lo, span->hi, HEAP_USED);
-	err = put(walker, span->lo, span->hi, HEAP_FREE);
-	return !err && location == TCMALLOC_FREE ? trim(walker, span) : err;
+	err = tcmalloc_descriptor_read(&walker->windows, span->descriptor, &descriptor);
+	if (!err)
+		err = put(walker, span->lo, span->hi, HEAP_FREE);
+	return !err && (descriptor.flags & TCMALLOC_LOCATION) == TCMALLOC_FREE ? trim(walker, span)
+									       : err;
 }
 
 static int walk_spans(struct walker *walker)
 {
-	int err = 0;
+	int err = heap_map_walk(&walker->map.map, &walker->slabs.reread, walk_span, walker);
 
-	heap_windows_drop(&walker->windows);
-	for (size_t i = 0; i < walker->slabs.count && !err; i++) {
-		if (i % SPANS_A_LOOK == 0 && clock_now_ns() >= walker->source->deadline_ns)
-			return -ETIMEDOUT;
-		err = walk_span(walker, &walker->slabs.slab[i]);
-	}
 	heap_slabs_sort_own(&walker->slabs);
 	for (size_t i = 0; i < walker->slabs.own_count && !err; i++)
 		err = put(walker, walker->slabs.own[i].lo, walker->slabs.own[i].hi, HEAP_METADATA);
@@ -193,9 +180,10 @@ static int walk_all(struct walker *walker, const struct elf_image *image)
 	if (!err)
 		err = tcmalloc_layout_find(&walker->windows, image, &walker->data, &walker->layout,
 					   refusal);
-	if (!err)
-		err = tcmalloc_layout_spans(&walker->windows, &walker->layout, &walker->data,
-					    &walker->slabs);
+	if (!err) {
+		tcmalloc_map_open(&walker->map, &walker->windows, &walker->layout);
+		err = tcmalloc_map_spans(&walker->map, &walker->slabs);
+	}
 	if (!err)
 		err = tcmalloc_caches_mark(&walker->slabs, &walker->windows, &walker->layout,
 					   &walker->data);
@@ -222,6 +210,7 @@ int tcmalloc_heap_walk(struct heap_source *source, const struct elf_image *image
 	out_found->reread = walker->slabs.reread;
 	heap_bytes_close(&walker->content);
 	heap_slabs_close(&walker->slabs);
+	tcmalloc_layout_close(&walker->layout);
 	image_data_close(&walker->data);
 	heap_windows_close(&walker->windows);
 	free(walker);

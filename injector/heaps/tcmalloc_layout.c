@@ -29,7 +29,6 @@
 #define SPAN_NEXT 16u
 #define SPAN_PREVIOUS 24u
 
-#define ADDRESS_BITS 48u
 #define PAGE_SHIFT_MIN 12u
 #define PAGE_SHIFT_MAX 18u
 #define SAMPLES_MAX 16u
@@ -179,20 +178,6 @@ int tcmalloc_descriptor_read(struct heap_windows *windows, remote_addr at,
 	return 0;
 }
 
-/* Can it be a span? Of the free ones only what all have is known. */
-static bool is_valid(const struct tcmalloc_layout *layout,
-		     const struct tcmalloc_descriptor *descriptor)
-{
-	const unsigned location = descriptor->flags & TCMALLOC_LOCATION;
-	const uint64_t most = 1ull << (ADDRESS_BITS - 1 - layout->page_shift);
-
-	return descriptor->page < most && descriptor->pages &&
-	       descriptor->pages <= most - descriptor->page && location <= TCMALLOC_RETURNED &&
-	       (location != TCMALLOC_IN_USE || !descriptor->size_class ||
-		(descriptor->size_class < layout->class_count &&
-		 descriptor->pages == layout->pages[descriptor->size_class]));
-}
-
 /* A span that the central lists of a class name, if it is one. */
 static int add_sample(struct finder *finder, remote_addr header, unsigned size_class,
 		      remote_addr at)
@@ -271,6 +256,19 @@ static int leads_to(struct finder *finder, const struct heap_bytes *bytes, remot
 	return err == -ENODATA ? 0 : err ? err : found == finder->sample[sample];
 }
 
+/* 1, or -ENOMEM. */
+static int take_root(struct tcmalloc_layout *layout, const struct heap_bytes *bytes,
+		     remote_addr root)
+{
+	const size_t size = (size_t)HEAP_WORD << layout->root_bits;
+
+	layout->root = malloc(size);
+	if (!layout->root)
+		return -ENOMEM;
+	memcpy(layout->root, bytes->byte + (root - bytes->lo), size);
+	return 1;
+}
+
 /* Right after the root is the address of a function, which allocates leaves. */
 static int find_root_in(struct finder *finder, const struct heap_bytes *bytes)
 {
@@ -291,7 +289,7 @@ static int find_root_in(struct finder *finder, const struct heap_bytes *bytes)
 		while (!found && sample < finder->samples)
 			found = leads_to(finder, bytes, root, sample++);
 		if (found > 0)
-			layout->root = root;
+			found = take_root(layout, bytes, root);
 	}
 	return found;
 }
@@ -310,8 +308,8 @@ static int find_root(struct finder *finder)
 		if (2 * fitting <= finder->samples)
 			continue;
 		layout->page_shift = shift;
-		layout->leaf_bits = (ADDRESS_BITS - shift + 1) / 2;
-		layout->root_bits = ADDRESS_BITS - shift - layout->leaf_bits;
+		layout->leaf_bits = (TCMALLOC_ADDRESS_BITS - shift + 1) / 2;
+		layout->root_bits = TCMALLOC_ADDRESS_BITS - shift - layout->leaf_bits;
 		for (size_t i = 0; i < finder->data->count && !found; i++)
 			found = find_root_in(finder, &finder->data->segment[i]);
 	}
@@ -344,66 +342,8 @@ int tcmalloc_layout_find(struct heap_windows *windows, const struct elf_image *i
 	return err < 0 ? err : err ? 0 : refuse(refusal, "map of pages");
 }
 
-/* ---- all spans ------------------------------------------------------------------------------- */
-
-struct spans {
-	struct heap_windows *windows;
-	const struct tcmalloc_layout *layout;
-	struct heap_slabs *slabs;
-};
-
-static int describe(void *context, uint64_t word, uint64_t page, struct heap_slab *out_slab)
+void tcmalloc_layout_close(struct tcmalloc_layout *layout)
 {
-	struct spans *spans = context;
-	const struct tcmalloc_layout *layout = spans->layout;
-	struct tcmalloc_descriptor descriptor;
-	int err = word % HEAP_WORD ? -ENODATA
-				   : tcmalloc_descriptor_read(spans->windows, word, &descriptor);
-
-	if (err || descriptor.page != page || !is_valid(layout, &descriptor))
-		return err;
-	*out_slab = (struct heap_slab){
-		.lo = page << layout->page_shift,
-		.hi = (page + descriptor.pages) << layout->page_shift,
-		.descriptor = word,
-	};
-	if ((descriptor.flags & TCMALLOC_LOCATION) == TCMALLOC_IN_USE) {
-		const uint64_t bytes = out_slab->hi - out_slab->lo;
-
-		out_slab->block = out_slab->lo;
-		out_slab->tag = descriptor.size_class;
-		out_slab->block_bytes = out_slab->tag ? layout->size[out_slab->tag] : bytes;
-		out_slab->blocks = (uint32_t)(bytes / out_slab->block_bytes);
-	}
-	err = heap_slabs_add_own(spans->slabs, word, word + TCMALLOC_DESCRIPTOR_BYTES);
-	return err ? err : 1;
-}
-
-int tcmalloc_layout_spans(struct heap_windows *windows, const struct tcmalloc_layout *layout,
-			  const struct image_data *data, struct heap_slabs *slabs)
-{
-	const size_t size = (size_t)HEAP_WORD << layout->root_bits;
-	const struct heap_bytes *bytes = image_data_find(data, layout->root, size);
-	struct spans spans = {windows, layout, slabs};
-	uint64_t *root = malloc(size);
-	int err = root ? 0 : -ENOMEM;
-
-	if (root)
-		memcpy(root, bytes->byte + (layout->root - bytes->lo), size);
-	for (size_t i = 0; i < size / HEAP_WORD && !err; i++)
-		if (root[i])
-			err = heap_slabs_add_own(slabs, root[i],
-						 root[i] + (HEAP_WORD << layout->leaf_bits));
-	if (!err)
-		err = heap_slabs_read(slabs, &(struct heap_map){
-						     .windows = windows,
-						     .root = root,
-						     .root_bits = layout->root_bits,
-						     .leaf_bits = layout->leaf_bits,
-						     .page_shift = layout->page_shift,
-						     .describe = describe,
-						     .context = &spans,
-					     });
-	free(root);
-	return err;
+	free(layout->root);
+	layout->root = NULL;
 }

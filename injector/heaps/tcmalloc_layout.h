@@ -17,6 +17,7 @@
 
 #define TCMALLOC_CLASSES_MAX 128u
 #define TCMALLOC_SLOTS_MAX 64u
+#define TCMALLOC_ADDRESS_BITS 48u
 
 /* struct Span, as far as it is known */
 struct tcmalloc_descriptor {
@@ -37,7 +38,7 @@ struct tcmalloc_layout {
 	uint32_t size[TCMALLOC_CLASSES_MAX];  /* of objects, by class */
 	uint64_t pages[TCMALLOC_CLASSES_MAX]; /* of a span */
 	remote_addr central;                  /* its lists, by class */
-	remote_addr root;                     /* of the map */
+	uint64_t *root;                       /* owned: of the map */
 	unsigned root_bits, leaf_bits;
 };
 
@@ -49,21 +50,15 @@ struct tcmalloc_layout {
 
 /*
  * 0; -ENOENT: it was never used; -EPROTO: refusal (HEAP_TEXT_MAX bytes) says why it is not
- * understood. Other errors are those of the memory.
+ * understood. Other errors are -ENOMEM or those of the memory. Close layout in any case.
  */
 must_check int tcmalloc_layout_find(struct heap_windows *windows, const struct elf_image *image,
 				    const struct image_data *data, struct tcmalloc_layout *layout,
 				    char *refusal);
+void tcmalloc_layout_close(struct tcmalloc_layout *layout);
 
 /* As heap_windows_read. */
 must_check int tcmalloc_descriptor_read(struct heap_windows *windows, remote_addr at,
 					struct tcmalloc_descriptor *out_descriptor);
-/*
- * All spans, with their size class as tag, and tcmalloc's own memory. 0, -ENOMEM, -ETIMEDOUT, or an
- * error of the memory. Close slabs in any case.
- */
-must_check int tcmalloc_layout_spans(struct heap_windows *windows,
-				     const struct tcmalloc_layout *layout,
-				     const struct image_data *data, struct heap_slabs *slabs);
 
 #endif
