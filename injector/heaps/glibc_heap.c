@@ -236,7 +236,8 @@ static int take_window(struct walker *walker, const struct glibc_region *region,
 			heap_bytes_word(&walker->bytes, *at + GLIBC_WORD) & ~(uint64_t)GLIBC_FLAGS;
 
 		if (!region->top && size <= GLIBC_FENCE_BYTES && end - *at <= 4 * GLIBC_WORD) {
-			err = put_range(walker, region, *at, end, HEAP_METADATA);
+			/* the block before has the first word */
+			err = put_range(walker, region, *at + GLIBC_WORD, end, HEAP_METADATA);
 			*at = end;
 		} else if (*at != begin && size < SMALL_BYTES / 2 &&
 			   !heap_bytes_has(&walker->bytes, *at, size + HEAD_AND_NEXT)) {
@@ -292,7 +293,7 @@ static int skip(struct walker *walker, struct progress *progress)
 	while (next - progress->at < walker->bytes.size && !is_chain(walker, region, next))
 		next += GLIBC_ALIGNMENT;
 	next = next - progress->at < walker->bytes.size ? next : progress->at + walker->bytes.size;
-	err = put_range(walker, region, progress->at, next, HEAP_UNSURE);
+	err = put_range(walker, region, progress->at + GLIBC_WORD, next + GLIBC_WORD, HEAP_UNSURE);
 	*progress = (struct progress){.region = region, .at = next};
 	return err ? err : flush(walker, walker->pending_count);
 }
@@ -412,31 +413,51 @@ static int walk_region(struct walker *walker, const struct glibc_region *region)
 
 /* ---- blocks with a mapping of their own ------------------------------------------------------ */
 
-/* Where in a page the head of such a block may be: memalign puts it before an aligned address. */
-static const uint16_t head_offset[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
+/* memalign puts a second head before an aligned address, up to this alignment */
+#define ALIGNMENT_MAX (1ull << 30)
 
-/* The block that begins in the page at `at`; 0: there is none. */
+/* The head at `at`: what its mapping has before it, and its size. False: none of such a block. */
+static bool read_mapped_head(const struct heap_source *source, remote_addr at, uint64_t *out_before,
+			     uint64_t *out_size)
+{
+	uint8_t byte[HEAD_AND_NEXT];
+	struct heap_bytes bytes = {.byte = byte, .room = sizeof(byte)};
+
+	if (heap_bytes_read(&bytes, source, at, sizeof(byte)) ||
+	    !heap_bytes_has(&bytes, at, sizeof(byte)))
+		return false;
+	const uint64_t head = heap_bytes_word(&bytes, at + GLIBC_WORD);
+
+	*out_before = heap_bytes_word(&bytes, at);
+	*out_size = head & ~(uint64_t)GLIBC_FLAGS;
+	return (head & GLIBC_FLAGS) == GLIBC_IS_MAPPED;
+}
+
+/* The mapping's bytes, if a block's begins at `at`; 0: none does. */
 static uint64_t mapped_bytes(const struct heap_source *source, remote_addr at, remote_addr hi,
 			     uint32_t *out_head_bytes)
 {
-	uint8_t byte[HI_PAGE_BYTES];
-	struct heap_bytes page = {.byte = byte, .room = sizeof(byte)};
+	uint64_t before, size, whole;
 
-	if (heap_bytes_read(&page, source, at, sizeof(byte)) || page.known_hi != at + sizeof(byte))
+	if (!read_mapped_head(source, at, &before, &whole) || before || !whole ||
+	    whole % HI_PAGE_BYTES || whole > hi - at)
 		return 0;
-	for (size_t i = 0; i < sizeof(head_offset) / sizeof(head_offset[0]); i++) {
-		const uint64_t before = heap_bytes_word(&page, at + head_offset[i]);
-		const uint64_t head = heap_bytes_word(&page, at + head_offset[i] + GLIBC_WORD);
-		const uint64_t size = head & ~(uint64_t)GLIBC_FLAGS;
+	*out_head_bytes = GLIBC_CHUNK_TO_BLOCK;
+	for (uint64_t alignment = 2 * GLIBC_ALIGNMENT;
+	     alignment <= ALIGNMENT_MAX && alignment < whole; alignment *= 2) {
+		const remote_addr block =
+			(at + GLIBC_CHUNK_TO_BLOCK + alignment - 1) / alignment * alignment;
+		const remote_addr chunk = block - GLIBC_CHUNK_TO_BLOCK;
 
-		if ((head & GLIBC_FLAGS) == GLIBC_IS_MAPPED && before == head_offset[i] &&
-		    (before + size) % HI_PAGE_BYTES == 0 && before < before + size &&
-		    before + size <= hi - at) {
-			*out_head_bytes = head_offset[i] + GLIBC_CHUNK_TO_BLOCK;
-			return before + size;
+		if (block - at >= whole || chunk == at)
+			continue;
+		if (read_mapped_head(source, chunk, &before, &size) && before == chunk - at &&
+		    before + size == whole) {
+			*out_head_bytes = (uint32_t)(block - at);
+			break;
 		}
 	}
-	return 0;
+	return whole;
 }
 
 struct mapped_walk {
