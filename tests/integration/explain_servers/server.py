@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""server.py HEAPINJECT NAME PID: explain, census and leaks of a real server under load. Its parts must
-sum up to what is resident, hardly anything may be unsure, and nothing has leaked.
+"""server.py HEAPINJECT NAME PID: explain, census and leaks of a real server under load. Its parts
+must sum up to what is resident, and nothing has leaked.
 """
 import json
 import subprocess
