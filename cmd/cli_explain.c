@@ -84,13 +84,13 @@ struct watch {
 
 static int look_later(const struct memory *memory, struct watch *watch, uint64_t at_ns)
 {
-	const uint64_t now_ns = clock_now_ns(), used = watch->now.part[ACCOUNT_USED].bytes;
+	const uint64_t now_ns = clock_now_ns(), used = watch->now.part[ACCOUNT_USED].resident;
 
 	account_close(&watch->now);
 	wait_ns(at_ns > now_ns ? at_ns - now_ns : 0);
 	const int err = take(memory, &watch->now);
 	watch->steps++;
-	watch->rising += !err && watch->now.part[ACCOUNT_USED].bytes > used;
+	watch->rising += !err && watch->now.part[ACCOUNT_USED].resident > used;
 	return err;
 }
 
@@ -109,7 +109,7 @@ static int look(const struct memory *memory, const struct explain_options *optio
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "heapinject: watching process %d for %.0f s\n", (int)memory->pid,
 			(double)options->watch_ns / SECOND_NS);
-	watch->now.part[ACCOUNT_USED].bytes = watch->before.part[ACCOUNT_USED].bytes;
+	watch->now.part[ACCOUNT_USED] = watch->before.part[ACCOUNT_USED];
 	for (unsigned i = 1; i <= looks && !err; i++)
 		err = look_later(memory, watch,
 				 watch->before.at_ns + i * options->watch_ns / looks);

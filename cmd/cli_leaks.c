@@ -84,21 +84,26 @@ static int find_all(struct looking *looking)
 					 &looking->census);
 }
 
-static void print(void *context, char *const *type, FILE *out)
+static struct leaks_found found_by(const struct looking *looking)
 {
-	const struct looking *looking = context;
-	const struct leaks_found found = {
+	return (struct leaks_found){
 		.pid = looking->look.memory.pid,
 		.name = looking->look.name,
 		.blocks = &looking->look.blocks,
 		.census = &looking->census,
-		.type = type,
 		.seconds = (double)looking->apart_ns / 1e9,
 		.looks = looking->looks,
 		.show_data = looking->options.show_data,
 		.rows = looking->options.all ? 0 : CLI_LOOK_ROWS,
 	};
+}
 
+static void print(void *context, char *const *type, FILE *out)
+{
+	const struct looking *looking = context;
+	struct leaks_found found = found_by(looking);
+
+	found.type = type;
 	if (looking->options.json)
 		leaks_print_json(&found, out);
 	else
@@ -116,7 +121,13 @@ static int run_leaks(int argc, char **argv)
 	int err = cli_look_open(&looking.look, pid);
 	if (!err)
 		err = find_all(&looking);
-	return err ? refused_print(pid, err) : cli_look_end(&looking.look, print, &looking);
+	if (err)
+		return refused_print(pid, err);
+	const struct leaks_found found = found_by(&looking);
+	const bool can_tell = leaks_can_tell(&found);
+	const int ended = cli_look_end(&looking.look, print, &looking);
+
+	return ended == HI_EXIT_OK && !can_tell ? HI_EXIT_UNSURE : ended;
 }
 
 const struct command cli_leaks = {

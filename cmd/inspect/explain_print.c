@@ -160,7 +160,7 @@ void explain_print(const struct explained *explained, FILE *out)
 	fprintf(out, "%d (%s)", (int)explained->pid, explained->name);
 	if (explained->seen.before)
 		fprintf(out, ", watched for %.1f s", seconds_of(explained));
-	fputs("; nothing in it was changed, and it ran on\n", out);
+	fputs("; nothing in it was changed\n", out);
 	print_parts(explained, out);
 	print_allocators(explained->seen.now, out);
 	print_huge(explained->seen.now, out);

@@ -67,6 +67,16 @@ static void print_group(const struct leaks_found *found, const struct census_gro
 	fputc('\n', out);
 }
 
+bool leaks_can_tell(const struct leaks_found *found)
+{
+	const struct heaps *heaps = &found->blocks->heaps;
+	bool is_read = false;
+
+	for (size_t i = 0; i < heaps->count; i++)
+		is_read |= !*heaps->found[i].refusal;
+	return is_read && found->blocks->count && !found->blocks->is_partial;
+}
+
 void leaks_print(const struct leaks_found *found, FILE *out)
 {
 	const struct sums sums = sum_up(found->census);
@@ -77,7 +87,9 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 
 	fprintf(out, "%d (%s): %zu blocks in use were looked at, %u times within %.1f s\n",
 		(int)found->pid, found->name, found->blocks->count, found->looks, found->seconds);
-	if (!sums.count)
+	if (!leaks_can_tell(found))
+		fputs("Leaked: cannot tell: its blocks could not be looked at\n", out);
+	else if (!sums.count)
 		fputs("Leaked: nothing\n", out);
 	else
 		fprintf(out,
@@ -95,8 +107,9 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 		fprintf(out, "  (%zu more rows: --all)\n", count - shown);
 	group_notes_print(found->blocks, out);
 	if (sums.count)
-		fputs("A block that only a register, or a pointer in another form, refers to seems "
-		      "leaked, too.\n"
+		fputs("What only a register, the kernel (epoll, timers) or a pointer in another "
+		      "form "
+		      "refers to\nseems leaked, too. "
 		      "Which stacks allocate such blocks: heapinject attach PID\n",
 		      out);
 	free(group);
@@ -110,8 +123,12 @@ void leaks_print_json(const struct leaks_found *found, FILE *out)
 	fprintf(out, "{\"pid\":%d,\"name\":", (int)found->pid);
 	plain_text_json(out, found->name);
 	fprintf(out,
-		",\"seconds\":%.3f,\"looks\":%u,\"blocks_in_use\":%zu,\"blocks\":%" PRIu64
-		",\"bytes\":%" PRIu64 ",\"more_blocks\":%" PRIu64 ",\"more_bytes\":%" PRIu64,
+		",\"verdict\":\"%s\",\"seconds\":%.3f,\"looks\":%u,\"blocks_in_use\":%zu,"
+		"\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"more_blocks\":%" PRIu64
+		",\"more_bytes\":%" PRIu64,
+		!leaks_can_tell(found) ? "cannot tell"
+		: sums.count           ? "leaks"
+				       : "nothing",
 		found->seconds, found->looks, found->blocks->count, sums.count, sums.bytes,
 		sums.more_count, sums.more_bytes);
 	group_notes_print_json(found->blocks, out);

@@ -22,6 +22,8 @@ struct leaks_found {
 	size_t rows; /* at most; 0 = all */
 };
 
+/* False: the blocks could not be looked at, so that nothing is said of leaks. */
+bool leaks_can_tell(const struct leaks_found *found);
 void leaks_print(const struct leaks_found *found, FILE *out);
 /* One object on one line; its schema is in heapinject(1). */
 void leaks_print_json(const struct leaks_found *found, FILE *out);

@@ -22,8 +22,8 @@ int refused_print(pid_t pid, int err)
 		return HI_EXIT_REFUSED;
 	}
 	fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
-		err == -ESRCH     ? "it has ended"
-		: err == -ENOEXEC ? "it is no program of this CPU"
+		err == -ESRCH     ? "it has ended, or executes another program"
+		: err == -ENOEXEC ? "it is a 32-bit program, or not of this CPU"
 				  : strerror(-err));
 	return err == -ESRCH || err == -EACCES ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
 }

@@ -64,6 +64,11 @@ static double share(const struct facts *facts, double bytes)
 	return facts->all > 0 ? bytes / facts->all : 0;
 }
 
+static double growth_of(const struct facts *facts, enum account_part part)
+{
+	return part_bytes(facts->now, part) - part_bytes(facts->before, part);
+}
+
 #define SAY(into, ...) snprintf(into, sizeof(into), __VA_ARGS__)
 
 /* ---- what each is ---------------------------------------------------------------------------- */
@@ -137,8 +142,7 @@ static void say_free(const struct facts *facts, double bytes, struct verdict *ve
 		    "no leak; %s would give back %s",
 		    size_text(bytes).of, 100 * share(facts, bytes), trim, size_text(trimmable).of);
 		SAY(verdict->remedy, "%s",
-		    is_glibc(now) ? "call malloc_trim(0) after peaks, or start it with "
-				    "MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=131072"
+		    is_glibc(now) ? "have it call malloc_trim(0) after peaks"
 				  : "let it purge after peaks (jemalloc: background_thread, "
 				    "dirty_decay_ms; tcmalloc: ReleaseFreeMemory)");
 		return;
@@ -228,17 +232,21 @@ static void say_huge(const struct facts *facts, double bytes, struct verdict *ve
 	    "about %s (%.0f%%) are pages of zeros in transparent huge pages, which the program "
 	    "never wrote to",
 	    size_text(bytes).of, 100 * share(facts, bytes));
-	SAY(verdict->remedy, "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, or "
-			     "prctl(PR_SET_THP_DISABLE) in it");
+	SAY(verdict->remedy, "prctl(PR_SET_THP_DISABLE) in it, MADV_NOHUGEPAGE where it asks for "
+			     "them, or \"never\" in /sys/kernel/mm/transparent_hugepage/enabled");
 }
 
 static void say_held(const struct facts *facts, double bytes, struct verdict *verdict)
 {
 	const struct account *now = facts->now;
 	const bool is_near = facts->limit && facts->all > SHARE_LIMIT * (double)facts->limit;
-	char watched[64] = "";
+	char watched[128] = "";
 
-	if (facts->before)
+	if (facts->before && growth_of(facts, ACCOUNT_USED) > 0)
+		SAY(watched,
+		    ", %s more within %.0f s, which may come and go: --duration 60 says more",
+		    size_text(growth_of(facts, ACCOUNT_USED)).of, facts->seconds);
+	else if (facts->before)
 		SAY(watched, ", and did not become more within %.0f s", facts->seconds);
 	verdict->kind = is_near && facts->before ? VERDICT_LIMIT : VERDICT_HELD;
 	SAY(verdict->why, "%s (%.0f%%) are %llu blocks that the program holds%s%s%s%s",
@@ -249,6 +257,14 @@ static void say_held(const struct facts *facts, double bytes, struct verdict *ve
 	SAY(verdict->remedy, "%s",
 	    is_near ? "a higher limit; which stacks allocate: heapinject attach PID"
 		    : "whether it grows slowly, and which stacks allocate: heapinject attach PID");
+}
+
+static void say_unsure(const struct facts *facts, double bytes, struct verdict *verdict)
+{
+	verdict->kind = VERDICT_UNKNOWN;
+	SAY(verdict->why, "%s (%.0f%%) are memory of %s that is not understood",
+	    size_text(bytes).of, 100 * share(facts, bytes), allocator_name(facts->now));
+	SAY(verdict->remedy, "it changes too fast, or is damaged: look once more");
 }
 
 static void say_mixed(const struct facts *facts, double bytes, struct verdict *verdict)
@@ -276,6 +292,7 @@ static void find_largest(const struct facts *facts, struct verdict *verdict)
 		{part_bytes(now, ACCOUNT_STACKS), SHARE_NEEDLESS, say_stacks},
 		{part_bytes(now, ACCOUNT_SHARED), SHARE_NEEDLESS, say_shared},
 		{part_bytes(now, ACCOUNT_ANONYMOUS), SHARE_NEEDLESS, say_mappings},
+		{part_bytes(now, ACCOUNT_UNSURE), SHARE_NEEDLESS, say_unsure},
 		{part_bytes(now, ACCOUNT_FILES), SHARE_MOST, say_files},
 		{held_bytes(now), SHARE_MOST, say_held},
 	};
@@ -289,14 +306,6 @@ static void find_largest(const struct facts *facts, struct verdict *verdict)
 	if (share(facts, (double)now->huge_zero) >= SHARE_NEEDLESS)
 		best = (struct reason){(double)now->huge_zero, 0, say_huge};
 	best.say(facts, best.bytes, verdict);
-}
-
-static double growth_of(const struct facts *facts, enum account_part part)
-{
-	if (part == ACCOUNT_USED)
-		return (double)facts->now->part[part].bytes -
-		       (double)facts->before->part[part].bytes;
-	return part_bytes(facts->now, part) - part_bytes(facts->before, part);
 }
 
 static const char *const grows_as[ACCOUNT_PARTS] = {

@@ -217,8 +217,7 @@ static int top_end(struct finder *finder, remote_addr *out_top, remote_addr *out
 		return err == -ENODATA ? refuse(finder, "the end of an arena is swapped out", top)
 				       : err;
 	size &= ~(uint64_t)GLIBC_FLAGS;
-	if (size < GLIBC_FENCE_BYTES || size % GLIBC_ALIGNMENT ||
-	    !maps_find(finder->source->maps, top + size - 1))
+	if (size < GLIBC_FENCE_BYTES || size % GLIBC_ALIGNMENT || top + size < top)
 		return refuse(finder, "an arena whose end is not understood,", top);
 	*out_top = top;
 	*out_end = top + size;
@@ -465,10 +464,13 @@ static int find_data(struct finder *finder, const struct elf_image *image, struc
 	while (!err && !*out_first && elf_segment_next(image->elf, PT_LOAD, &at, &segment)) {
 		const remote_addr lo = (image->bias + segment.p_vaddr) & ~(GLIBC_WORD - 1ull);
 
-		if (!(segment.p_flags & PF_W) || segment.p_memsz > room)
+		/* what it looks for has initial values, and so is at the segment's begin */
+		const uint64_t size = segment.p_memsz < room ? segment.p_memsz : room;
+
+		if (!(segment.p_flags & PF_W) || !size)
 			continue;
-		room -= segment.p_memsz;
-		err = heap_bytes_read(data, finder->source, lo, segment.p_memsz);
+		room -= size;
+		err = heap_bytes_read(data, finder->source, lo, size);
 		if (!err)
 			*out_first = find_first(data);
 	}
@@ -485,6 +487,11 @@ static int find_heap(struct finder *finder, remote_addr first, struct glibc_regi
 	const struct maps *maps = finder->source->maps;
 	const struct mapping *mapping = maps_find(maps, top);
 
+	/* it has grown since */
+	for (size_t i = 0; i < maps->count && !mapping; i++)
+		if (!strcmp(maps->mapping[i].path, "[heap]") && maps->mapping[i].lo < top &&
+		    (i + 1 == maps->count || maps->mapping[i + 1].lo > top))
+			mapping = &maps->mapping[i];
 	if (top == first + STATE_BINS - BIN_TO_CHUNK)
 		return -ENOENT;
 	if (!mapping || !mapping->writable)

@@ -117,8 +117,9 @@ static int flush(struct walker *walker, size_t count)
 	for (size_t i = 0; i < count && !err; i++)
 		err = pass_on(walker, &walker->pending[i]);
 	walker->pending_count -= count;
-	memmove(walker->pending, walker->pending + count,
-		walker->pending_count * sizeof(*walker->pending));
+	if (count)
+		memmove(walker->pending, walker->pending + count,
+			walker->pending_count * sizeof(*walker->pending));
 	return err;
 }
 

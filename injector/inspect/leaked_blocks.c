@@ -17,7 +17,9 @@
 struct marking {
 	struct inspected *inspected;
 	const struct used_blocks *blocks;
+	struct maps maps; /* as they are after the blocks were found */
 	struct marks marks;
+	struct words words;
 	struct mark_memory memory;
 };
 
@@ -52,11 +54,24 @@ static int mark_rest(struct marking *marking, remote_addr lo, remote_addr hi)
 	return err;
 }
 
-/* The lowest stack pointer of a thread that waits and whose stack this is; lo: not known. */
-static remote_addr stack_begin(const struct mapping *mapping, const remote_addr *sp, size_t count)
+static bool has_guard(const struct maps *maps, const struct mapping *mapping)
+{
+	const struct mapping *guard = mapping > maps->mapping ? mapping - 1 : NULL;
+
+	return guard && guard->hi == mapping->lo && !guard->readable && !guard->inode;
+}
+
+/*
+ * The lowest stack pointer of a thread that waits and whose stack this is. lo: it is none, or not
+ * known. A mapping without a guard may have more than a stack, also below it.
+ */
+static remote_addr stack_begin(const struct maps *maps, const struct mapping *mapping,
+			       const remote_addr *sp, size_t count)
 {
 	remote_addr lowest = UINT64_MAX;
 
+	if (mapping->inode || (strncmp(mapping->path, "[stack", 6) && !has_guard(maps, mapping)))
+		return mapping->lo;
 	for (size_t i = 0; i < count; i++)
 		if (sp[i] >= mapping->lo && sp[i] < mapping->hi && sp[i] < lowest)
 			lowest = sp[i];
@@ -87,21 +102,24 @@ static int read_stack_pointers(pid_t pid, remote_addr **out_sp, size_t *out_coun
 /* Memory of devices is not read: to read it may do something. */
 static bool is_root(const struct mapping *mapping)
 {
-	return mapping->writable && mapping->readable &&
+	const bool may_have_pointers = mapping->readable && !mapping->executable &&
+				       (mapping->writable || !mapping->shared);
+
+	return may_have_pointers &&
 	       (strncmp(mapping->path, "/dev/", 5) || !strncmp(mapping->path, "/dev/shm/", 9) ||
 		!strcmp(mapping->path, "/dev/zero"));
 }
 
 static int mark_roots(struct marking *marking)
 {
-	const struct maps *maps = &marking->inspected->maps;
+	const struct maps *maps = &marking->maps;
 	remote_addr *sp = NULL;
 	size_t count = 0;
 	int err = read_stack_pointers(marking->inspected->memory->pid, &sp, &count);
 
 	for (size_t i = 0; i < maps->count && !err; i++)
 		if (is_root(&maps->mapping[i]))
-			err = mark_rest(marking, stack_begin(&maps->mapping[i], sp, count),
+			err = mark_rest(marking, stack_begin(maps, &maps->mapping[i], sp, count),
 					maps->mapping[i].hi);
 	free(sp);
 	return err;
@@ -153,43 +171,98 @@ static int take_leaked(const struct marking *marking, struct leaked_blocks *out_
 	return 0;
 }
 
+/* Marks what blocks refer to that were not there before. */
+static int mark_born(struct marking *marking, const struct used_blocks *now)
+{
+	const struct used_blocks *before = marking->blocks;
+	size_t at = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < now->count && !err; i++) {
+		const struct mark_block *block = &now->block[i];
+
+		while (at < before->count && before->block[at].address < block->address)
+			at++;
+		if (at == before->count || before->block[at].address != block->address ||
+		    before->block[at].bytes != block->bytes)
+			err = marks_range(&marking->marks, &marking->memory, block->address,
+					  block->address + block->bytes);
+	}
+	return err;
+}
+
+/*
+ * Blocks that have come since the others were listed: a list may begin with one, and all the rest
+ * of it be reached from there alone.
+ */
+static int mark_since(struct marking *marking)
+{
+	const struct inspected *inspected = marking->inspected;
+	struct inspected now;
+	struct used_blocks blocks = {0};
+	int err = inspected_open(&now, inspected->memory, inspected->source.deadline_ns);
+
+	if (!err)
+		err = used_blocks_find(&now.source, &blocks);
+	if (!err)
+		err = mark_born(marking, &blocks);
+	used_blocks_close(&blocks);
+	inspected_close(&now);
+	return err ? err : marks_spread(&marking->marks, &marking->memory);
+}
+
 static int mark(struct marking *marking, struct leaked_blocks *out_leaked)
 {
 	int err = mark_roots(marking);
 
 	if (!err)
 		err = marks_spread(&marking->marks, &marking->memory);
+	words_forget(&marking->words);
+	if (!err)
+		err = mark_since(marking);
 	if (!err)
 		err = marks_sort_out(&marking->marks, &marking->memory);
 	return err ? err : take_leaked(marking, out_leaked);
 }
 
+static int mark_by_words(struct marking *marking, struct leaked_blocks *out_leaked)
+{
+	const uint64_t deadline_ns = marking->inspected->source.deadline_ns;
+	const struct memory *memory = marking->inspected->memory;
+	struct words beside = {0};
+	int err = words_open(&marking->words, memory, deadline_ns);
+
+	if (!err)
+		err = words_open(&beside, memory, deadline_ns);
+	marking->words.is_sparing = beside.is_sparing = true;
+	const struct mark_memory beside_memory = words_memory(&beside);
+	struct glibc_links of_glibc = {.memory = &beside_memory};
+	const struct mark_links links = glibc_links(&of_glibc);
+
+	marking->marks.links = &links;
+	marking->memory = words_memory(&marking->words);
+	if (!err)
+		err = mark(marking, out_leaked);
+	marking->marks.links = NULL;
+	words_close(&marking->words);
+	words_close(&beside);
+	return err;
+}
+
 int leaked_blocks_find(struct inspected *inspected, const struct used_blocks *blocks,
 		       struct leaked_blocks *out_leaked)
 {
-	const uint64_t deadline_ns = inspected->source.deadline_ns;
+	const struct memory *memory = inspected->memory;
 	struct marking marking = {.inspected = inspected, .blocks = blocks};
-	struct words words = {0}, beside = {0};
-	int err = marks_open(&marking.marks, blocks->block, blocks->count);
 
 	*out_leaked = (struct leaked_blocks){0};
+	int err = maps_read(memory->pid, memory->tid, &marking.maps);
 	if (!err)
-		err = words_open(&words, inspected->memory, deadline_ns);
+		err = marks_open(&marking.marks, blocks->block, blocks->count);
 	if (!err)
-		err = words_open(&beside, inspected->memory, deadline_ns);
-	words.is_sparing = beside.is_sparing = true;
-	const struct mark_memory memory = words_memory(&beside);
-	struct glibc_links of_glibc = {.memory = &memory};
-	const struct mark_links links = glibc_links(&of_glibc);
-
-	marking.marks.links = &links;
-	marking.memory = words_memory(&words);
-	if (!err)
-		err = mark(&marking, out_leaked);
-	marking.marks.links = NULL;
-	words_close(&words);
-	words_close(&beside);
+		err = mark_by_words(&marking, out_leaked);
 	marks_close(&marking.marks);
+	maps_close(&marking.maps);
 	return err;
 }
 

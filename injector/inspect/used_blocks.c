@@ -76,23 +76,21 @@ static int compare_ranges(const void *a, const void *b)
 	return left->lo < right->lo ? -1 : left->lo > right->lo;
 }
 
-/* Sorts, which most often there is no need to do. */
-static void sort(struct used_blocks *blocks)
+/* Sorts, which most often there is no need to do. Each is left once, whatever the reader met twice.
+ */
+static void sort(struct mark_block *block, size_t *count)
 {
 	bool is_sorted = true;
 	size_t kept = 0;
 
-	for (size_t i = 1; i < blocks->count && is_sorted; i++)
-		is_sorted = blocks->block[i - 1].address < blocks->block[i].address;
+	for (size_t i = 1; i < *count && is_sorted; i++)
+		is_sorted = block[i - 1].address < block[i].address;
 	if (!is_sorted)
-		qsort(blocks->block, blocks->count, sizeof(*blocks->block), compare_blocks);
-	/* each once, whatever the reader met twice */
-	for (size_t i = 0; i < blocks->count; i++)
-		if (!kept || blocks->block[kept - 1].address != blocks->block[i].address)
-			blocks->block[kept++] = blocks->block[i];
-	blocks->count = kept;
-	if (blocks->range_count)
-		qsort(blocks->range, blocks->range_count, sizeof(*blocks->range), compare_ranges);
+		qsort(block, *count, sizeof(*block), compare_blocks);
+	for (size_t i = 0; i < *count; i++)
+		if (!kept || block[kept - 1].address != block[i].address)
+			block[kept++] = block[i];
+	*count = kept;
 }
 
 int used_blocks_find(struct heap_source *source, struct used_blocks *out_blocks)
@@ -105,7 +103,10 @@ int used_blocks_find(struct heap_source *source, struct used_blocks *out_blocks)
 		out_blocks->is_partial = true;
 		err = 0;
 	}
-	sort(out_blocks);
+	sort(out_blocks->block, &out_blocks->count);
+	if (out_blocks->range_count)
+		qsort(out_blocks->range, out_blocks->range_count, sizeof(*out_blocks->range),
+		      compare_ranges);
 	return err;
 }
 

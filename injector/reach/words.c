@@ -199,6 +199,11 @@ void words_close(struct words *words)
 	*words = (struct words){0};
 }
 
+void words_forget(struct words *words)
+{
+	memset(words->kept_at, 0, PIECES * sizeof(*words->kept_at));
+}
+
 struct mark_memory words_memory(struct words *words)
 {
 	return (struct mark_memory){.walk = walk, .context = words};

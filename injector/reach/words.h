@@ -35,6 +35,8 @@ struct words {
 /* 0 or -ENOMEM. memory has to outlive it. */
 must_check int words_open(struct words *words, const struct memory *memory, uint64_t deadline_ns);
 void words_close(struct words *words);
+/* All is read anew from here on: the process runs. */
+void words_forget(struct words *words);
 /* Valid as long as words is. */
 struct mark_memory words_memory(struct words *words);
 

@@ -13,6 +13,8 @@
 #include "proc_file.h"
 
 #define AT_ONCE 256u /* runs, or words */
+/* During a scan no thread of the process can map or unmap memory: this takes some milliseconds. */
+#define SCAN_BYTES (128ull << 20)
 
 /* A word of /proc/PID/pagemap */
 #define WORD_PRESENT (1ull << 63)
@@ -73,7 +75,7 @@ static int scan_some(int fd, remote_addr *lo, remote_addr hi, const struct visit
 	const uint64_t unwanted = SCAN_ZERO | (visit->with_files ? 0 : SCAN_FILE);
 	struct scan scan = {.size = sizeof(scan),
 			    .start = *lo,
-			    .end = hi,
+			    .end = hi - *lo < SCAN_BYTES ? hi : *lo + SCAN_BYTES,
 			    .runs = (uintptr_t)run,
 			    .run_count = AT_ONCE,
 			    .inverted = unwanted,

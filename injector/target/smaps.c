@@ -13,29 +13,29 @@
 
 #define FIELD_UNIT 1024u
 
-struct field {
-	const char *name;
-	size_t offset;
-};
-#define FIELD(name, member)                         \
-	{                                           \
-		name, offsetof(struct smap, member) \
-	}
-static const struct field fields[] = {
-	FIELD("Rss:", resident),        FIELD("Anonymous:", anonymous),
-	FIELD("Swap:", swapped),        FIELD("AnonHugePages:", huge),
-	FIELD("ShmemPmdMapped:", huge), FIELD("FilePmdMapped:", huge),
-};
+static uint64_t *field_of(struct smap *smap, const char *line)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} fields[] = {
+		{"Rss:", &smap->resident},        {"Anonymous:", &smap->anonymous},
+		{"Swap:", &smap->swapped},        {"AnonHugePages:", &smap->huge},
+		{"ShmemPmdMapped:", &smap->huge}, {"FilePmdMapped:", &smap->huge},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (!strncmp(line, fields[i].name, strlen(fields[i].name)))
+			return fields[i].value;
+	return NULL;
+}
 
 static void take_field(const char *line, struct smap *smap)
 {
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		const size_t length = strlen(fields[i].name);
+	uint64_t *value = field_of(smap, line);
 
-		if (!strncmp(line, fields[i].name, length))
-			*(uint64_t *)((char *)smap + fields[i].offset) +=
-				strtoull(line + length, NULL, 10) * FIELD_UNIT;
-	}
+	if (value)
+		*value += strtoull(strchr(line, ':') + 1, NULL, 10) * FIELD_UNIT;
 }
 
 /* The mapping that begins at `lo`, from number *at on; NULL: it was left out. */
