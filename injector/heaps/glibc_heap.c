@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glibc_heap.c - reader of glibc's malloc: walks the chunks of all arenas, and the blocks that have
- * a mapping of their own.
+ * glibc_heap.c - reader of glibc's malloc: walks the chunks of all arenas.
  *
  * A region is chunks one after the other, each with its size in its head, and the head of the next
  * one says whether it is in use. The walk reads a window at a time, and what a window has said is
@@ -17,6 +16,7 @@
 #include "clock.h"
 #include "glibc_arenas.h"
 #include "glibc_caches.h"
+#include "glibc_mapped.h"
 #include "heap_bytes.h"
 #include "hi_wire.h"
 
@@ -412,132 +412,6 @@ static int walk_region(struct walker *walker, const struct glibc_region *region)
 			     : end_free_run(walker, region->hi);
 }
 
-/* ---- blocks with a mapping of their own ------------------------------------------------------ */
-
-/* memalign puts a second head before an aligned address, up to this alignment */
-#define ALIGNMENT_MAX (1ull << 30)
-
-/* The head at `at`: what its mapping has before it, and its size. False: none of such a block. */
-static bool read_mapped_head(const struct heap_source *source, remote_addr at, uint64_t *out_before,
-			     uint64_t *out_size)
-{
-	uint8_t byte[HEAD_AND_NEXT];
-	struct heap_bytes bytes = {.byte = byte, .room = sizeof(byte)};
-
-	if (heap_bytes_read(&bytes, source, at, sizeof(byte)) ||
-	    !heap_bytes_has(&bytes, at, sizeof(byte)))
-		return false;
-	const uint64_t head = heap_bytes_word(&bytes, at + GLIBC_WORD);
-
-	*out_before = heap_bytes_word(&bytes, at);
-	*out_size = head & ~(uint64_t)GLIBC_FLAGS;
-	return (head & GLIBC_FLAGS) == GLIBC_IS_MAPPED;
-}
-
-/* The mapping's bytes, if a block's begins at `at`; 0: none does. */
-static uint64_t mapped_bytes(const struct heap_source *source, remote_addr at, remote_addr hi,
-			     uint32_t *out_head_bytes)
-{
-	uint64_t before, size, whole;
-
-	if (!read_mapped_head(source, at, &before, &whole) || before || !whole ||
-	    whole % HI_PAGE_BYTES || whole > hi - at)
-		return 0;
-	*out_head_bytes = GLIBC_CHUNK_TO_BLOCK;
-	for (uint64_t alignment = 2 * GLIBC_ALIGNMENT;
-	     alignment <= ALIGNMENT_MAX && alignment < whole; alignment *= 2) {
-		const remote_addr block =
-			(at + GLIBC_CHUNK_TO_BLOCK + alignment - 1) / alignment * alignment;
-		const remote_addr chunk = block - GLIBC_CHUNK_TO_BLOCK;
-
-		if (block - at >= whole || chunk == at)
-			continue;
-		if (read_mapped_head(source, chunk, &before, &size) && before == chunk - at &&
-		    before + size == whole) {
-			*out_head_bytes = (uint32_t)(block - at);
-			break;
-		}
-	}
-	return whole;
-}
-
-struct mapped_walk {
-	uint64_t count; /* found so far */
-	uint64_t room;  /* bytes that may still be looked at, page by page */
-};
-
-/* Blocks in [*at, hi), one after the other. */
-static int walk_mapped_run(struct walker *walker, struct mapped_walk *walk, remote_addr *at,
-			   remote_addr hi)
-{
-	uint32_t head_bytes = 0;
-	uint64_t bytes;
-	int err = 0;
-
-	while (!err && *at < hi && walk->count < walker->arenas.mapped_count &&
-	       (bytes = mapped_bytes(walker->source, *at, hi, &head_bytes))) {
-		const struct heap_piece piece = {
-			.address = *at + head_bytes,
-			.bytes = bytes - head_bytes,
-			.head_bytes = head_bytes,
-			.kind = HEAP_USED,
-		};
-
-		err = walker->visitor->piece(walker->visitor->context, &piece);
-		walk->count++;
-		*at += bytes;
-	}
-	return err;
-}
-
-#define MAPPED_ROOM_BYTES (1ull << 30)
-
-/*
- * The kernel joins adjacent mappings, so that such a block may lie anywhere in one. Most often it
- * is at its begin, or follows another one.
- */
-static int walk_mapping(struct walker *walker, const struct mapping *mapping,
-			struct mapped_walk *walk)
-{
-	remote_addr at = mapping->lo;
-	int err = 0;
-
-	while (!err && at < mapping->hi && walk->count < walker->arenas.mapped_count) {
-		const struct glibc_region *region = glibc_arenas_region(&walker->arenas, at);
-		const remote_addr begin = at;
-
-		if (region) {
-			at = (region->hi + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
-			continue;
-		}
-		err = walk_mapped_run(walker, walk, &at, mapping->hi);
-		if (at != begin)
-			continue;
-		if (walk->room < HI_PAGE_BYTES)
-			break;
-		walk->room -= HI_PAGE_BYTES;
-		at += HI_PAGE_BYTES;
-	}
-	return err;
-}
-
-static int walk_mapped(struct walker *walker)
-{
-	const struct maps *maps = walker->source->maps;
-	struct mapped_walk walk = {.room = MAPPED_ROOM_BYTES};
-	int err = 0;
-
-	if (walker->arenas.mapped_count == UINT64_MAX)
-		return 0;
-	for (size_t i = 0; i < maps->count && !err; i++) {
-		const struct mapping *mapping = &maps->mapping[i];
-
-		if (mapping->writable && !mapping->shared && !mapping->inode && !*mapping->path)
-			err = walk_mapping(walker, mapping, &walk);
-	}
-	return err;
-}
-
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* The caches of threads are among the first chunks of a region, if anything is there. */
@@ -566,7 +440,7 @@ static int walk_all(struct walker *walker)
 
 	for (size_t i = 0; i < walker->arenas.region_count && !err; i++)
 		err = walk_region(walker, &walker->arenas.region[i]);
-	return err ? err : walk_mapped(walker);
+	return err ? err : glibc_mapped_walk(walker->source, &walker->arenas, walker->visitor);
 }
 
 int glibc_heap_walk(struct heap_source *source, const struct elf_image *image,

@@ -121,11 +121,28 @@ static void mark_pointers(const struct memory *memory, const struct maps *maps,
 	free(tids);
 }
 
-/* Those that look like one of a thread that waits. */
-static void mark_alike(const struct maps *maps, struct account_rest *rest)
+/* What the C library gives a thread for its stack, if the program does not say; 0: not known. */
+static uint64_t default_bytes(const struct memory *memory)
 {
-	uint64_t size[16];
-	size_t sizes = 0;
+	static const char name[] = "Max stack size";
+	uint64_t bytes = 0;
+	char *text;
+
+	if (proc_file_read(memory->pid, memory->tid, "limits", &text, NULL))
+		return 0;
+	const char *line = strstr(text, name);
+	if (line)
+		bytes = strtoull(line + sizeof(name) - 1, NULL, 10);
+	free(text);
+	return bytes;
+}
+
+/* Those that look like one of a thread that waits, or as large as one is by default. */
+static void mark_alike(const struct memory *memory, const struct maps *maps,
+		       struct account_rest *rest)
+{
+	uint64_t size[16] = {default_bytes(memory)};
+	size_t sizes = 1;
 
 	for (size_t i = 0; i < maps->count && sizes < ARRAY_SIZE(size); i++) {
 		const uint64_t bytes = maps->mapping[i].hi - maps->mapping[i].lo;
@@ -179,7 +196,7 @@ int account_rest_open(const struct memory *memory, const struct maps *maps,
 	if (!out_rest->is_stack)
 		return -ENOMEM;
 	mark_pointers(memory, maps, out_rest);
-	mark_alike(maps, out_rest);
+	mark_alike(memory, maps, out_rest);
 	return read_mounts(memory, out_rest);
 }
 
