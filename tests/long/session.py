@@ -102,6 +102,14 @@ class Session:
         return done.stdout
 
     def status(self):
+        """On a busy machine a session may take longer to answer than status waits."""
+        for _ in range(9):
+            try:
+                return json.loads(self.run("status", "--json"))["sessions"][0]
+            except Failed as error:
+                if "does not answer" not in str(error):
+                    raise
+                print(f"asked again: {error}")
         return json.loads(self.run("status", "--json"))["sessions"][0]
 
     def send_signal(self):
