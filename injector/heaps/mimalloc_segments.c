@@ -8,6 +8,8 @@
 
 #include "steps.h"
 
+/* what is larger is reserved for something else, as the shadow memory of sanitizers */
+#define MAPPING_BYTES_MAX (1ull << 40)
 #define CANDIDATES_MAX (1u << 18) /* addresses where a segment may be: 8 TB of mappings */
 #define SLICE_BYTES_MAX 112u
 
@@ -85,7 +87,8 @@ static int find_segments(struct mimalloc_segments *segments)
 	for (size_t i = 0; i < maps->count && !err; i++) {
 		const struct mapping *mapping = &maps->mapping[i];
 
-		if (!mapping->writable || mapping->shared || mapping->inode)
+		if (!mapping->writable || mapping->shared || mapping->inode ||
+		    mapping->hi - mapping->lo > MAPPING_BYTES_MAX)
 			continue;
 		if (at < mapping->lo)
 			at = (mapping->lo + MIMALLOC_SEGMENT_BYTES - 1) / MIMALLOC_SEGMENT_BYTES *
