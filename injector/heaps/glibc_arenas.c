@@ -28,7 +28,7 @@
 #define STATE_BYTES 0x898u
 #define BIN_BYTES 16u
 #define BIN_TO_CHUNK 16u
-#define EMPTY_MIN 16u
+#define EMPTY_MIN 2u /* of 127: a busy arena may have few, and all the others lead somewhere */
 
 /* struct heap_info: glibc 2.35 made it larger */
 #define INFO_PREVIOUS 8u
@@ -49,6 +49,7 @@
 	(64u << 20) /* of writable segments of a program, to look for the arena in \
 		     */
 #define ARENAS_MAX 65536u
+#define TRIES 8u
 #define STEPS_MAX (16u << 20)
 
 struct finder {
@@ -524,8 +525,8 @@ static int find_all(struct finder *finder, const struct elf_image *image)
 	return err ? err : add_fast_lists(finder);
 }
 
-int glibc_arenas_find(const struct heap_source *source, const struct elf_image *image,
-		      struct glibc_arenas *out_arenas, char out_refusal[HEAP_TEXT_MAX])
+static int find_once(const struct heap_source *source, const struct elf_image *image,
+		     struct glibc_arenas *out_arenas, char out_refusal[HEAP_TEXT_MAX])
 {
 	struct finder finder = {
 		.source = source,
@@ -539,9 +540,23 @@ int glibc_arenas_find(const struct heap_source *source, const struct elf_image *
 		.mapped_count = UINT64_MAX,
 		.mapped_bytes = UINT64_MAX,
 	};
-	if (!image->elf)
-		return -ENOENT;
-	return find_all(&finder, image);
+	return image->elf ? find_all(&finder, image) : -ENOENT;
+}
+
+int glibc_arenas_find(const struct heap_source *source, const struct elf_image *image,
+		      struct glibc_arenas *out_arenas, char out_refusal[HEAP_TEXT_MAX])
+{
+	int err = -EPROTO;
+
+	/* it changes while it is read: what does not agree may have been of two moments */
+	for (unsigned i = 0; i < TRIES && err == -EPROTO; i++) {
+		if (i)
+			glibc_arenas_close(out_arenas);
+		err = find_once(source, image, out_arenas, out_refusal);
+	}
+	if (!err)
+		*out_refusal = 0;
+	return err;
 }
 
 void glibc_arenas_close(struct glibc_arenas *arenas)
