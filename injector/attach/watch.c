@@ -165,7 +165,8 @@ static int name_allocators(struct attachment *attachment, struct pump *pump)
  */
 static int patch_settled(struct attachment *attachment, struct pump *pump)
 {
-	if (!attachment->unloadable_due_ns || clock_now_ns() < attachment->unloadable_due_ns)
+	if (attachment->is_blurred || !attachment->unloadable_due_ns ||
+	    clock_now_ns() < attachment->unloadable_due_ns)
 		return 0;
 	const int err = patch_new_slots(attachment, JOURNAL_UNLOADABLE);
 	attachment->unloadable_missed = err == -EAGAIN;
@@ -263,7 +264,8 @@ static int read_objects(struct attachment *attachment, struct pump_objects *out_
 
 /*
  * The list of loaded objects has changed. Unwind tables are published first, so that a stack
- * through new code is walked correctly from its first sample on.
+ * through new code is walked correctly from its first sample on. Nothing that is kept is learned
+ * from objects that changed while they were read: the next round reads them again.
  */
 static int refresh(struct attachment *attachment, struct pump *pump)
 {
@@ -276,7 +278,8 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 		return err;
 	journal_retire(&(struct journal){attachment->control, attachment->arena.shared},
 		       &attachment->memory, &attachment->images);
-	err = publisher_build(&attachment->publisher, &attachment->images);
+	if (!objects.are_blurred)
+		err = publisher_build(&attachment->publisher, &attachment->images);
 	publisher_publish_tables(&attachment->publisher, &attachment->images,
 				 attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps,

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,10 +60,39 @@ static struct elf_version version_of(const struct stat *status)
 				    .changed_ns = status->st_ctim.tv_nsec};
 }
 
+static bool has_numbers(const struct stat *status, const struct mapping *mapping)
+{
+	return status->st_dev == mapping->device && status->st_ino == mapping->inode;
+}
+
 /*
- * Opens path if it is a regular file and, if where_inode is given, only if it is the mapped file.
+ * Is this the file of the mapping? The mappings were read a while ago: a plug-in may have gone, and
+ * another one lie at its address. fstat does not show the device that /proc/PID/maps shows where
+ * file systems lie in layers (overlayfs) or have volumes (btrfs): there the name decides.
  */
-static int open_regular(const char *path, const struct mapping *where_inode,
+static bool is_file_of(int file, const struct stat *status, const struct mapping *mapping)
+{
+	static const char deleted[] = " (deleted)";
+	char name[PATH_MAX];
+
+	if (status->st_dev == mapping->device)
+		return has_numbers(status, mapping);
+	const ssize_t got = readlink(proc_path_of_fd(file).text, name, sizeof(name) - 1);
+
+	if (got < 0)
+		return false;
+	name[got] = 0;
+	const size_t length = strlen(mapping->path);
+
+	return strncmp(name, mapping->path, length) == 0 &&
+	       (!name[length] || strcmp(name + length, deleted) == 0);
+}
+
+/*
+ * Opens path if it is a regular file, that of the mapping. is_link: it is one of map_files, which
+ * is the kernel's. -ESTALE: it leads to another file.
+ */
+static int open_regular(const char *path, const struct mapping *mapping, bool is_link,
 			struct elf_version *out_version)
 {
 	struct stat status;
@@ -75,8 +105,7 @@ static int open_regular(const char *path, const struct mapping *where_inode,
 
 	if (!fd && !S_ISREG(status.st_mode))
 		fd = -EINVAL;
-	if (!fd && where_inode &&
-	    (status.st_dev != where_inode->device || status.st_ino != where_inode->inode))
+	if (!fd && !(is_link ? is_file_of(found, &status, mapping) : has_numbers(&status, mapping)))
 		fd = -ESTALE;
 	if (!fd) {
 		*out_version = version_of(&status);
@@ -98,14 +127,14 @@ static int open_file(const struct elf_image_source *source, const struct mapping
 	path = strdup(proc_path(source->pid, 0, range).text);
 	if (!path)
 		return -ENOMEM;
-	fd = open_regular(path, NULL, &image->version);
+	fd = open_regular(path, mapping, true, &image->version);
 	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
 		free(path);
 		if (asprintf(&path, "%s%s",
 			     proc_path(source->pid, source->memory->tid, "root").text,
 			     mapping->path) < 0)
 			return -ENOMEM;
-		fd = open_regular(path, mapping, &image->version);
+		fd = open_regular(path, mapping, false, &image->version);
 	}
 	if (fd < 0) {
 		free(path);

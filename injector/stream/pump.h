@@ -120,7 +120,8 @@ must_check int pump_modules(struct pump *pump, const struct elf_images *images);
  * The same, in the next round: between the records that were made before and those that were made
  * after the objects were loaded. Records of the time in between are marked, if objects have come
  * and gone unseen. images must live until that round, or pump_settle_modules. loads: from before
- * the images were read, 0 = not known; are_blurred: it has changed since.
+ * the images were read, 0 = not known; are_blurred: it has changed since, and what was read of one
+ * object may be another's, so that the stream keeps the modules of before.
  */
 must_check int pump_follow_modules(struct pump *pump, const struct pump_objects *objects);
 /* Writes now what that round has not written, because the output was full. */

@@ -140,7 +140,7 @@ int pump_settle_modules(struct pump *pump)
 		return 0;
 	pump->loads = coming.loads;
 	pump->are_blurred = coming.are_blurred;
-	return pump_modules(pump, coming.images);
+	return coming.are_blurred ? 0 : pump_modules(pump, coming.images);
 }
 
 int pump_follow_modules(struct pump *pump, const struct pump_objects *objects)
@@ -173,7 +173,7 @@ static size_t count_new(struct pump *pump, const struct elf_images *images)
 static int turn(struct pump *pump)
 {
 	const uint64_t added = pump->coming.loads - pump->loads;
-	if (count_new(pump, pump->coming.images) != added)
+	if (pump->are_blurred || count_new(pump, pump->coming.images) != added)
 		return pump_settle_modules(pump);
 	pump->loads = pump->coming.loads;
 	return send_new(pump, pump->coming.images);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "elf_memory_copy.h"
+#include "hi_wire.h"
 #include "own_images.h"
 
 /* A library that is there wherever libc is, and that this program does not link. */
@@ -124,6 +125,41 @@ UNIT_TEST(of_two_of_one_name_the_first_stays)
 	own = own_open();
 	CHECK(own_image(&own, "/libz.so")->is_pinned);
 	CHECK(!own_image(&own, copy)->is_pinned);
+	own_close(&own);
+}
+
+/* Maps the file as a plug-in would be, at `at` if that is not NULL. */
+static void *map_code(int file, void *at)
+{
+	void *mapped = mmap(at, HI_PAGE_BYTES, PROT_READ | PROT_EXEC,
+			    MAP_PRIVATE | (at ? MAP_FIXED : 0), file, 0);
+
+	CHECK(mapped != MAP_FAILED);
+	return mapped;
+}
+
+/* A plug-in was unloaded after the mappings were read, and another one lies at its address. */
+UNIT_TEST(a_file_that_took_the_place_of_another_is_not_that)
+{
+	struct own own = own_open(), late = {0};
+	const int one = open(own_image(&own, "libz.so")->open_path, O_RDONLY),
+		  two = open(own_image(&own, "libc.so")->open_path, O_RDONLY);
+	void *at = map_code(one, NULL);
+	struct stat wanted, got;
+
+	CHECK_EQ(fstat(one, &wanted), 0);
+	CHECK_EQ(maps_read(getpid(), getpid(), &late.maps), 0);
+	CHECK_EQ(memory_open(&late.memory, getpid(), getpid()), 0);
+	map_code(two, at);
+	CHECK_EQ(elf_images_read(getpid(), &late.maps, &late.memory, &late.images), 0);
+	const struct elf_image *image = elf_images_find(&late.images, address_of(at));
+
+	CHECK(image != NULL && strstr(image->path, "libz.so") != NULL);
+	CHECK(image->fd < 0 || (fstat(image->fd, &got) == 0 && got.st_ino == wanted.st_ino));
+	munmap(at, HI_PAGE_BYTES);
+	close(one);
+	close(two);
+	own_close(&late);
 	own_close(&own);
 }
 
