@@ -8,6 +8,7 @@
 #include "census_print.h"
 #include "cli_command.h"
 #include "cli_look.h"
+#include "clock.h"
 #include "hi_exit.h"
 #include "refused.h"
 
@@ -32,7 +33,7 @@ static int count_all(struct counting *counting)
 	int err = count(look, is_twice ? &counting->before : &counting->now);
 
 	if (!err && is_twice) {
-		cli_look_wait(counting->options.watch_ns);
+		clock_wait_until(clock_now_ns() + counting->options.watch_ns);
 		err = count(look, &counting->now);
 	}
 	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli_arguments.h"
@@ -54,15 +53,6 @@ static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
 }
 
-static void wait_ns(uint64_t ns)
-{
-	struct timespec left = {.tv_sec = (time_t)(ns / SECOND_NS),
-				.tv_nsec = (long)(ns % SECOND_NS)};
-
-	while (nanosleep(&left, &left))
-		;
-}
-
 static int take(const struct memory *memory, struct account *out_account)
 {
 	const struct account_source source = {
@@ -84,10 +74,10 @@ struct watch {
 
 static int look_later(const struct memory *memory, struct watch *watch, uint64_t at_ns)
 {
-	const uint64_t now_ns = clock_now_ns(), used = watch->now.part[ACCOUNT_USED].resident;
+	const uint64_t used = watch->now.part[ACCOUNT_USED].resident;
 
 	account_close(&watch->now);
-	wait_ns(at_ns > now_ns ? at_ns - now_ns : 0);
+	clock_wait_until(at_ns);
 	const int err = take(memory, &watch->now);
 	watch->steps++;
 	watch->rising += !err && watch->now.part[ACCOUNT_USED].resident > used;

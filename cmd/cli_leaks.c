@@ -69,11 +69,11 @@ static int find_all(struct looking *looking)
 		fprintf(stderr, "heapinject: looking at process %d once more in %.0f s\n",
 			(int)look->memory.pid, (double)looking->options.watch_ns / SECOND_NS);
 	if (!err)
-		cli_look_wait(looking->options.watch_ns);
+		clock_wait_until(clock_now_ns() + looking->options.watch_ns);
 	while (!err && is_fewer && looking->looks < LOOKS_MAX &&
 	       (looking->leaked.count || looking->looks == 1)) {
 		if (looking->looks > 1)
-			cli_look_wait(PAUSE_NS);
+			clock_wait_until(clock_now_ns() + PAUSE_NS);
 		err = look_again_for(looking, &is_fewer);
 	}
 	looking->apart_ns = clock_now_ns() - begin_ns;

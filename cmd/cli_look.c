@@ -3,7 +3,6 @@
 #include "cli_look.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "cli_arguments.h"
 #include "clock.h"
@@ -70,15 +69,6 @@ int cli_look_now(struct cli_look *look)
 		type_infos_open(&look->reader.types, &inspected->source);
 	look->reader.blocks = &look->blocks;
 	return err;
-}
-
-void cli_look_wait(uint64_t ns)
-{
-	struct timespec left = {.tv_sec = (time_t)(ns / SECOND_NS),
-				.tv_nsec = (long)(ns % SECOND_NS)};
-
-	while (nanosleep(&left, &left))
-		;
 }
 
 int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context)

@@ -33,7 +33,6 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 must_check int cli_look_open(struct cli_look *look, pid_t pid);
 /* Finds the blocks in use as they are now. */
 must_check int cli_look_now(struct cli_look *look);
-void cli_look_wait(uint64_t ns);
 
 /* type: readable names of classes, by number. */
 typedef void cli_look_print(void *context, char *const *type, FILE *out);
