@@ -11,23 +11,10 @@
 #ifndef HI_GLIBC_ARENAS_H
 #define HI_GLIBC_ARENAS_H
 
-#include "heap.h"
+#include "glibc_state.h"
 
 #define GLIBC_MINOR_MIN 31
 #define GLIBC_MINOR_MAX 41
-
-#define GLIBC_WORD 8u
-#define GLIBC_HEAD_BYTES 8u      /* before a block, the size and flags of its chunk */
-#define GLIBC_CHUNK_TO_BLOCK 16u /* from a chunk to its block */
-#define GLIBC_CHUNK_BYTES_MIN 32u
-#define GLIBC_ALIGNMENT 16u
-#define GLIBC_FENCE_BYTES 16u /* a chunk without a block, where memory ends */
-
-/* Flags in the size of a chunk. */
-#define GLIBC_PREVIOUS_IN_USE 1u
-#define GLIBC_IS_MAPPED 2u
-#define GLIBC_NOT_MAIN_ARENA 4u
-#define GLIBC_FLAGS 7u
 
 /* A range of chunks, one after the other, from lo to hi. */
 struct glibc_region {
@@ -43,14 +30,8 @@ struct glibc_arenas {
 	uint32_t count;
 	struct glibc_region *region; /* by address */
 	size_t region_count, region_room;
-	/*
-	 * Chunks in the arenas' lists of small freed ones (fastbins), by address. They look like
-	 * chunks in use.
-	 */
-	remote_addr *fast;
-	size_t fast_count, fast_room;
-	/* of blocks that have a mapping of their own; UINT64_MAX: not known */
-	uint64_t mapped_count, mapped_bytes;
+	uint64_t mapped_count; /* of blocks that have a mapping of their own; UINT64_MAX: not known
+				*/
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "glibc_arenas.h"
 #include "glibc_caches.h"
+#include "glibc_fast.h"
 #include "glibc_mapped.h"
 #include "heap_bytes.h"
 #include "hi_wire.h"
@@ -44,11 +45,12 @@ struct walker {
 	const struct heap_visitor *visitor;
 	struct heap_found *found;
 	struct glibc_arenas arenas;
+	struct glibc_fast fast;
 	struct glibc_caches caches;
 	struct heap_bytes bytes;
 	struct heap_piece *pending; /* of the window before, then of the one at hand */
 	size_t pending_count, pending_room;
-	size_t fast_at; /* the next of arenas.fast[] */
+	size_t fast_at; /* the next of fast.chunk[] */
 	/* where free chunks began that follow each other; malloc_trim joins those of fast lists */
 	remote_addr free_lo;
 };
@@ -127,16 +129,16 @@ static int flush(struct walker *walker, size_t count)
 
 static bool is_fast(struct walker *walker, remote_addr chunk)
 {
-	const struct glibc_arenas *arenas = &walker->arenas;
+	const struct glibc_fast *fast = &walker->fast;
 	size_t at = walker->fast_at;
 
 	/* windows are read again, from further down */
-	while (at && arenas->fast[at - 1] >= chunk)
+	while (at && fast->chunk[at - 1] >= chunk)
 		at--;
-	while (at < arenas->fast_count && arenas->fast[at] < chunk)
+	while (at < fast->count && fast->chunk[at] < chunk)
 		at++;
 	walker->fast_at = at;
-	return at < arenas->fast_count && arenas->fast[at] == chunk;
+	return at < fast->count && fast->chunk[at] == chunk;
 }
 
 /* Of a chunk that its successor says is in use. */
@@ -144,7 +146,7 @@ static enum heap_kind kind_of(struct walker *walker, remote_addr chunk, uint64_t
 {
 	const remote_addr block = chunk + GLIBC_CHUNK_TO_BLOCK;
 
-	if (walker->arenas.fast_count && is_fast(walker, chunk))
+	if (walker->fast.count && is_fast(walker, chunk))
 		return HEAP_FREE;
 	if (glibc_caches_has(&walker->caches, heap_bytes_word(&walker->bytes, block + GLIBC_WORD)))
 		return HEAP_CACHED;
@@ -463,8 +465,11 @@ int glibc_heap_walk(struct heap_source *source, const struct elf_image *image,
 	}
 	out_found->arenas = walker.arenas.count;
 	if (!err)
+		err = glibc_fast_find(source, &walker.arenas, &walker.fast, out_found->refusal);
+	if (!err)
 		err = walk_all(&walker);
 	glibc_arenas_close(&walker.arenas);
+	glibc_fast_close(&walker.fast);
 	glibc_caches_close(&walker.caches);
 	heap_bytes_close(&walker.bytes);
 	free(walker.pending);

@@ -7,7 +7,9 @@
  *   heaps.h            the allocators of a process, each by its reader
  *   heap_bytes.h       memory of the process, as far as it is resident; heap_windows.h: small
  *                      reads of it; image_data.h: the variables of an object
- *   glibc_arenas.h     glibc: where its arenas are; glibc_heap.c: the chunks in them;
+ *   glibc_arenas.h     glibc: where its arenas are; glibc_first.h: the first of them;
+ *                      glibc_state.h: one; glibc_fast.h: its lists of small freed chunks;
+ *                      glibc_heap.c: the chunks in them;
  *                      glibc_caches.h: caches of threads; glibc_mapped.h: blocks with mappings
  *                      of their own
  *   mimalloc_segments.h mimalloc: where its segments are; mimalloc_layout.h: what they look like;
