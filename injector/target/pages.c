@@ -183,13 +183,23 @@ int pages_walk(struct pages *pages, remote_addr lo, remote_addr hi, bool with_fi
 struct reading {
 	const struct memory *memory;
 	struct pages_range *range;
+	remote_addr done_hi; /* all bytes below are set */
 };
+
+static void clear_up_to(struct reading *reading, remote_addr hi)
+{
+	struct pages_range *range = reading->range;
+
+	if (reading->done_hi < hi)
+		memset(range->byte + (reading->done_hi - range->lo), 0, hi - reading->done_hi);
+	reading->done_hi = hi;
+}
 
 #define IS_DONE 1 /* ends the walk: from here on nothing is known */
 
 static int read_run(void *context, const struct page_run *run)
 {
-	const struct reading *reading = context;
+	struct reading *reading = context;
 	struct pages_range *range = reading->range;
 	const remote_addr hi = range->lo + range->size;
 	const remote_addr begin = run->lo > range->lo ? run->lo : range->lo;
@@ -198,25 +208,28 @@ static int read_run(void *context, const struct page_run *run)
 
 	if (begin >= end)
 		return 0;
+	clear_up_to(reading, begin);
 	if (!run->is_swapped)
 		err = memory_read(reading->memory, begin, range->byte + (begin - range->lo),
 				  end - begin);
+	if (!err)
+		reading->done_hi = end;
 	if (err != -EFAULT)
 		return err;
-	memset(range->byte + (begin - range->lo), 0, end - begin);
+	clear_up_to(reading, end);
 	range->known_hi = begin < range->known_hi ? begin : range->known_hi;
 	return range->is_all ? 0 : IS_DONE;
 }
 
 int pages_read(struct pages *pages, const struct memory *memory, struct pages_range *range)
 {
-	const struct reading reading = {memory, range};
+	struct reading reading = {memory, range, range->lo};
 	const remote_addr hi = range->lo + range->size;
 	const remote_addr first = range->lo / HI_PAGE_BYTES * HI_PAGE_BYTES;
 	const remote_addr last = (hi + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
 
-	memset(range->byte, 0, range->size);
 	range->known_hi = hi;
-	const int err = pages_visit(pages, first, last, true, read_run, (void *)&reading);
+	const int err = pages_visit(pages, first, last, true, read_run, &reading);
+	clear_up_to(&reading, hi);
 	return err == IS_DONE ? 0 : err;
 }
