@@ -324,9 +324,33 @@ static int check_group(struct walker *walker, const struct musl_meta *meta, bool
 	return back == meta->at ? 0 : -EAGAIN;
 }
 
-/* A group that is in no other one. *at: where the one before it ended. */
-static int walk_outer(struct walker *walker, const struct musl_meta *meta, remote_addr *at)
+/* As far as memory goes on from `at`, and to the next address that belongs to something else. */
+static remote_addr room_end(const struct walker *walker, remote_addr at, size_t next)
 {
+	const struct maps *maps = walker->source->maps;
+	const struct mapping *mapping = maps_find(maps, at);
+	remote_addr end = UINT64_MAX; /* it may be younger than the list of mappings */
+
+	if (mapping) {
+		end = mapping->hi;
+		while (++mapping < maps->mapping + maps->count && mapping->lo == end)
+			end = mapping->hi;
+	}
+	if (next < walker->group_count && walker->group[next]->mem < end)
+		end = walker->group[next]->mem;
+	for (size_t i = 0; i < walker->metas.area_count; i++) {
+		const remote_addr area = walker->metas.area[i];
+
+		if (area + MUSL_AREA_BYTES > at && area < end)
+			end = area > at ? area : at;
+	}
+	return end;
+}
+
+/* A group that is in no other one. *at: where the one before it ended. */
+static int walk_outer(struct walker *walker, size_t number, remote_addr *at)
+{
+	const struct musl_meta *meta = walker->group[number];
 	struct musl_meta again = *meta;
 	int err = check_group(walker, &again, false);
 
@@ -340,11 +364,13 @@ static int walk_outer(struct walker *walker, const struct musl_meta *meta, remot
 	}
 	if (err && err != -EAGAIN)
 		return err;
-	const remote_addr hi =
-		again.mem + (again.mapped_bytes ? again.mapped_bytes : musl_group_bytes(&again));
-	const struct mapping *mapping = maps_find(walker->source->maps, again.mem);
+	const uint64_t bytes = again.mapped_bytes ? again.mapped_bytes : musl_group_bytes(&again);
+	const remote_addr end = room_end(walker, again.mem, number + 1);
+	const remote_addr hi = bytes > end - again.mem ? end : again.mem + bytes;
 
-	if (again.mem < *at || hi < again.mem || (err && (!mapping || hi > mapping->hi)))
+	if (hi - again.mem < bytes)
+		err = -EAGAIN;
+	if (again.mem < *at || (err && !maps_find(walker->source->maps, again.mem)))
 		return 0;
 	*at = hi;
 	return err ? put(walker, again.mem, hi, HEAP_UNSURE)
@@ -385,7 +411,7 @@ static int walk_all(struct walker *walker)
 		err = put(walker, walker->metas.area[i], walker->metas.area[i] + MUSL_AREA_BYTES,
 			  HEAP_METADATA);
 	for (size_t i = 0; i < walker->group_count && !err; i++)
-		err = walk_outer(walker, walker->group[i], &at);
+		err = walk_outer(walker, i, &at);
 	return err;
 }
 
