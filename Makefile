@@ -204,8 +204,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 	same-reports allocators allocators-servers foreign-roots browsers page-firefox package \
 	readers guard-kills long-session page-axe serve-scrape serve-connections fleet-files \
 	fleet-containers fleet-cost leaks leaks-servers pprof-equal bench bench-report \
-	check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help format \
-	format-check FORCE
+	bench-looks check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help \
+	format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
@@ -542,6 +542,12 @@ bench-report: ## what a report costs beside jeprof and google-pprof, \
 	@$(MAKE) --no-print-directory $(program) $(bench_build)/big
 	@$(built) tests/bench/analyzers --write docs/benchmarks.md $(BENCH)
 
+bench-looks: ## what explain, census and leaks cost, by the size of the heap, \
+             ## in three minutes; rewrites its figures in docs/benchmarks.md
+	@scripts/install-packages build bench
+	@$(MAKE) --no-print-directory $(program) $(bench_build)/held
+	@$(built) tests/bench/looks --write docs/benchmarks.md $(BENCH)
+
 check-bench: $(program) $(filter-out %/big,$(bench_programs)) \
 		## two minutes of that, to see that it runs; its figures say nothing
 	@$(built) CC=$(CC) tests/bench/run --quick --without big $(BENCH)
@@ -575,6 +581,11 @@ $(bench_build)/big: tests/bench/big_main.cc $(big_parts:%=%.o) $(bench_build)/bi
 	$(say) LD $@
 	$(Q)$(CXX) -std=c++17 -g -O0 -Itests/bench -pthread -o $@ $^
 
+$(bench_build)/held: tests/bench/held.cc
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -g -O1 -o $@ $<
+
 # ---- demo ----------------------------------------------------------------------------------------
 
 demo: ## profile a growing redis-server for ten seconds
@@ -594,7 +605,15 @@ fuzz: build-fuzzers ## each parser's fuzzer for FUZZ_TIME=60 seconds, or those m
 build-fuzzers:
 	@$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=$(FUZZ_SAN) fuzzers
 
-fuzzers: $(fuzz_names:%=$(O)/%)
+fuzzers: $(fuzz_names:%=$(O)/%) $(O)/heap_victim $(O)/heap_victim_musl
+
+# What the readers of heaps are fuzzed on: nothing of ours is in it, nor of a sanitizer.
+$(O)/heap_victim: tests/fuzz/heap_victim.c
+	$(say) LD $@
+	$(Q)$(CC) -O1 -pthread -o $@ $<
+$(O)/heap_victim_musl: tests/fuzz/heap_victim.c
+	$(say) LD $@
+	$(Q)musl-gcc -O1 -pthread -o $@ $<
 
 $(fuzz_names:%=$(O)/tests/fuzz/%.o): flags = $(TEST_FLAGS) -Itests/fuzz
 $(fuzz_names:%=$(O)/%): $(O)/%: $(O)/tests/fuzz/%.o \
