@@ -11,11 +11,9 @@
  */
 #include "../target.h"
 
-#include <dlfcn.h>
-#include <malloc.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
+
+#include "../purging.h"
 
 /* dprintf allocates: then the figures that it says would be those of before. */
 #define say(...)                                                                      \
@@ -215,12 +213,7 @@ static unsigned long long kept_bytes(void)
 
 /* Of an allocator that is linked into the program; NULL: it is in a library, or is another one. */
 typedef int tcmalloc_get(const char *, size_t *);
-typedef int jemalloc_control(const char *, void *, size_t *, void *, size_t);
 extern tcmalloc_get MallocExtension_GetNumericProperty __attribute__((weak));
-extern void MallocExtension_ReleaseFreeMemory(void) __attribute__((weak));
-extern jemalloc_control mallctl __attribute__((weak));
-
-#define function(name) (name ? (void *)(uintptr_t)name : dlsym(RTLD_DEFAULT, #name))
 
 static size_t tcmalloc_bytes(tcmalloc_get *get, const char *name)
 {
@@ -232,7 +225,7 @@ static size_t tcmalloc_bytes(tcmalloc_get *get, const char *name)
 
 static bool tcmalloc_truth(void)
 {
-	tcmalloc_get *get = (tcmalloc_get *)function(MallocExtension_GetNumericProperty);
+	tcmalloc_get *get = (tcmalloc_get *)allocator_function(MallocExtension_GetNumericProperty);
 
 	if (!get)
 		return false;
@@ -246,15 +239,6 @@ static bool tcmalloc_truth(void)
 		    tcmalloc_bytes(get, "tcmalloc.central_cache_free_bytes"),
 	    free_bytes, kept_bytes());
 	return true;
-}
-
-static bool tcmalloc_purge(void)
-{
-	void (*release)(void) = (void (*)(void))function(MallocExtension_ReleaseFreeMemory);
-
-	if (release)
-		release();
-	return release;
 }
 
 typedef bool mimalloc_visit(const void *heap, const void *area, void *block, size_t bytes,
@@ -290,18 +274,8 @@ static bool mimalloc_truth(void)
 	return true;
 }
 
-static bool mimalloc_purge(void)
-{
-	void (*collect)(bool) = (void (*)(bool))dlsym(RTLD_DEFAULT, "mi_collect");
-
-	if (collect)
-		collect(true);
-	return collect;
-}
-
-typedef int jemalloc_control(const char *, void *, size_t *, void *, size_t);
 static jemalloc_control *jemalloc_ask;
-#define ALL "4096" /* the number that means all arenas */
+#define ALL JEMALLOC_ALL
 
 static size_t jemalloc_size(const char *name)
 {
@@ -339,7 +313,7 @@ static bool jemalloc_truth(void)
 	uint64_t epoch = 1;
 	size_t free_bytes = 0;
 
-	jemalloc_ask = (jemalloc_control *)function(mallctl);
+	jemalloc_ask = (jemalloc_control *)allocator_function(mallctl);
 	if (!jemalloc_ask)
 		return false;
 	jemalloc_ask("epoch", NULL, NULL, &epoch, sizeof(epoch));
@@ -353,46 +327,22 @@ static bool jemalloc_truth(void)
 	return true;
 }
 
-static bool jemalloc_purge(void)
-{
-	if (jemalloc_ask)
-		jemalloc_ask("arena." ALL ".purge", NULL, NULL, NULL, 0);
-	return jemalloc_ask;
-}
-
 static bool plain_truth(void)
 {
 	say("kept=%llu\n", kept_bytes());
 	return true;
 }
 
-static bool plain_purge(void)
+/* The first that is there answers. */
+static void ask_truth(void)
 {
-#if defined(__GLIBC__) && !defined(STATIC) /* its object has malloc, too */
-	malloc_trim(0);
-#endif
-	return true;
+	(void)(tcmalloc_truth() || mimalloc_truth() || jemalloc_truth() || plain_truth());
 }
 
-/* One line an allocator; the first that is there answers. */
-static const struct {
-	bool (*truth)(void);
-	bool (*purge)(void);
-} allocators[] = {
-	{tcmalloc_truth, tcmalloc_purge},
-	{mimalloc_truth, mimalloc_purge},
-	{jemalloc_truth, jemalloc_purge},
-	{plain_truth, plain_purge},
-};
-
-static void ask_allocator(bool purge)
+static void purge(void)
 {
-	size_t at = 0;
-
-	while (!(purge ? allocators[at].purge : allocators[at].truth)())
-		at++;
-	if (purge)
-		say("purged\n");
+	purge_heap();
+	say("purged\n");
 }
 
 /* ---- threads that never rest ----------------------------------------------------------------- */
@@ -442,8 +392,10 @@ int main(void)
 	while (target_read(command)) {
 		if (strncmp(command, "shape ", 6) == 0)
 			shape(command + 6);
-		else if (strcmp(command, "truth") == 0 || strcmp(command, "purge") == 0)
-			ask_allocator(command[0] == 'p');
+		else if (strcmp(command, "truth") == 0)
+			ask_truth();
+		else if (strcmp(command, "purge") == 0)
+			purge();
 		else if (strcmp(command, "storm") == 0)
 			storm();
 		else
