@@ -34,6 +34,7 @@
 /* malloc_trim leaves so much of a free chunk, and of the top */
 #define CHUNK_STRUCT_BYTES 0x30u
 #define TOP_KEPT_BYTES (GLIBC_CHUNK_BYTES_MIN + 1u)
+#define FAST_BYTES_MAX 120u /* blocks that free() does not join with what is free around them */
 
 struct window {
 	remote_addr lo;     /* where it began */
@@ -402,11 +403,26 @@ static int walk_top(struct walker *walker, const struct glibc_region *region)
 		    region->hi);
 }
 
+static int visit_unit(struct walker *walker, const struct glibc_region *region)
+{
+	const struct heap_unit unit = {
+		.lo = region->metadata_lo,
+		.hi = region->hi,
+		.before_bytes = GLIBC_CHUNK_TO_BLOCK,
+		.after_bytes = CHUNK_STRUCT_BYTES - GLIBC_HEAD_BYTES,
+		.end_stays_bytes = region->arena && region->top ? FAST_BYTES_MAX : 0,
+	};
+
+	return walker->visitor->unit ? walker->visitor->unit(walker->visitor->context, &unit) : 0;
+}
+
 static int walk_region(struct walker *walker, const struct glibc_region *region)
 {
-	int err = put_range(walker, region, region->metadata_lo, region->lo, HEAP_METADATA);
+	int err = visit_unit(walker, region);
 
 	walker->free_lo = 0;
+	if (!err)
+		err = put_range(walker, region, region->metadata_lo, region->lo, HEAP_METADATA);
 	if (!err)
 		err = walk_chunks(walker, region);
 	return err           ? err

@@ -78,7 +78,9 @@ static int walk_run(struct mapped_walk *walk, remote_addr *at, remote_addr hi)
 			.kind = HEAP_USED,
 		};
 
-		err = walk->visitor->piece(walk->visitor->context, &piece);
+		err = heap_visit_whole(walk->visitor, *at, *at + bytes);
+		if (!err)
+			err = walk->visitor->piece(walk->visitor->context, &piece);
 		walk->count++;
 		*at += bytes;
 	}

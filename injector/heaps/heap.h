@@ -64,6 +64,28 @@ struct heap_piece {
 	enum heap_kind kind;
 };
 
+/* How memory goes back to the system when it is not used any more and a trim is asked for. */
+struct heap_unit {
+	remote_addr lo, hi;
+	/*
+	 * True: as a whole, once none of its blocks is used or cached, as a slab, a span or a
+	 * mapping of a block's own does. False: page by page, each page that has nothing but free
+	 * memory.
+	 */
+	bool is_whole;
+	/*
+	 * Page by page: so many bytes before and after a block have what the allocator notes there,
+	 * and stay with it.
+	 */
+	uint8_t before_bytes, after_bytes;
+	/*
+	 * Page by page: the free end of the unit stays. Blocks of at most so many bytes become a
+	 * part of it by a trim only; with larger ones it shrinks as soon as they are freed. 0: it
+	 * goes back, too.
+	 */
+	uint8_t end_stays_bytes;
+};
+
 /* The callbacks return 0; any other value ends the walk and is what it returns. */
 struct heap_visitor {
 	int (*piece)(void *context, const struct heap_piece *piece);
@@ -72,6 +94,12 @@ struct heap_visitor {
 	 * (malloc_trim and the like). NULL: not wanted.
 	 */
 	int (*trimmable)(void *context, remote_addr lo, remote_addr hi);
+	/*
+	 * How the memory that pieces lie in goes back; it comes before them. Units do not overlap,
+	 * and a piece lies in one unit or in none. What lies in none does not go back, or is free
+	 * already. NULL: not wanted.
+	 */
+	int (*unit)(void *context, const struct heap_unit *unit);
 	void *context;
 };
 
@@ -83,6 +111,15 @@ struct heap_source {
 	struct pages *pages;
 	uint64_t deadline_ns; /* clock.h: a walk that takes longer ends with -ETIMEDOUT */
 };
+
+/* Visits a unit that goes back as a whole. */
+static inline int heap_visit_whole(const struct heap_visitor *visitor, remote_addr lo,
+				   remote_addr hi)
+{
+	const struct heap_unit unit = {.lo = lo, .hi = hi, .is_whole = true};
+
+	return visitor->unit ? visitor->unit(visitor->context, &unit) : 0;
+}
 
 #define HEAP_TEXT_MAX 128
 

@@ -126,9 +126,12 @@ static int walk_extent(void *context, const struct heap_slab *slab)
 		return err ? err : put(walker, 0, slab->lo, slab->hi, HEAP_UNSURE);
 	if (extent.arena >= walker->found->arenas)
 		walker->found->arenas = extent.arena + 1;
-	if (extent.state == JEMALLOC_ACTIVE)
-		return extent.is_slab ? walk_slab(walker, slab, &extent)
-				      : walk_large(walker, slab, &extent);
+	if (extent.state == JEMALLOC_ACTIVE) {
+		err = heap_visit_whole(walker->visitor, slab->lo, slab->hi);
+		return err              ? err
+		       : extent.is_slab ? walk_slab(walker, slab, &extent)
+					: walk_large(walker, slab, &extent);
+	}
 	err = put(walker, extent.arena, slab->lo, slab->hi, HEAP_FREE);
 	if (err || extent.state == JEMALLOC_RETAINED || !walker->visitor->trimmable)
 		return err;

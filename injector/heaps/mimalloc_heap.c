@@ -198,12 +198,19 @@ static int walk_page(struct walker *walker, remote_addr segment, uint32_t index,
 			return -ESTALE;
 		err = read_blocks(walker, page);
 	}
-	if (err == -EAGAIN)
+	if (err && err != -EAGAIN)
+		return err;
+	const bool is_sure = !err;
+
+	err = walker->trim.is_whole ? 0 : heap_visit_whole(walker->visitor, page->lo, page->hi);
+	if (err)
+		return err;
+	if (!is_sure)
 		return put_unsure(walker, page);
-	if (!err && walker->blocks.free_count == page->capacity)
+	if (walker->blocks.free_count == page->capacity)
 		mimalloc_trim_add(&walker->trim, index,
 				  (uint32_t)((page->hi - page->lo) / MIMALLOC_SLICE_BYTES), page);
-	return err ? err : put_page(walker, page);
+	return put_page(walker, page);
 }
 
 static int put_free(struct walker *walker, uint32_t index, uint32_t slices, remote_addr at)
@@ -311,8 +318,13 @@ static int walk_segment(struct walker *walker, remote_addr segment)
 		return err;
 	mimalloc_trim_begin(&walker->trim, segment, head, &walker->segments.table,
 			    &walker->segments.layout);
-	err = head->used ? walk_spans(walker, &progress)
-			 : put(walker, segment, segment + mimalloc_segment_bytes(head), HEAP_FREE);
+	if (walker->trim.is_whole)
+		err = heap_visit_whole(walker->visitor, segment,
+				       segment + mimalloc_segment_bytes(head));
+	if (!err)
+		err = head->used ? walk_spans(walker, &progress)
+				 : put(walker, segment, segment + mimalloc_segment_bytes(head),
+				       HEAP_FREE);
 	return err ? err : mimalloc_trim_end(&walker->trim, walker->visitor);
 }
 

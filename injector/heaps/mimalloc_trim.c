@@ -27,8 +27,8 @@ void mimalloc_trim_begin(struct mimalloc_trim *trim, remote_addr segment,
 		.segment = segment,
 		.head = *head,
 		.is_collected = !head->thread || head->thread == layout->main_thread,
-		.keeps_parts = layout->has_keys && !layout->has_start &&
-			       layout->start != MIMALLOC_START_OF_SIZE,
+		.is_whole = head->is_huge || (layout->has_keys && !layout->has_start &&
+					      layout->start != MIMALLOC_START_OF_SIZE),
 		.looks_always = layout->has_start,
 		.was_due = heap_bytes_word(table, segment + SEGMENT_DUE_TIME) != 0,
 		.first_order = UINT64_MAX,
@@ -86,7 +86,7 @@ int mimalloc_trim_end(struct mimalloc_trim *trim, const struct heap_visitor *vis
 		return 0;
 	if (trim->head.used <= trim->free_pages)
 		return visitor->trimmable(visitor->context, trim->segment, hi);
-	if (trim->head.is_huge || trim->keeps_parts ||
+	if (trim->is_whole ||
 	    (!trim->looks_always && (!trim->was_due || trim->first_order == UINT64_MAX)))
 		return 0;
 	if (!trim->looks_always)

@@ -18,8 +18,10 @@ struct mimalloc_trim {
 	struct mimalloc_head head;
 	bool is_collected; /* by the main thread */
 	bool looks_always; /* at the mask */
-	bool keeps_parts;  /* makes them inaccessible instead: secure builds of 2.0 */
-	bool was_due;      /* there is a time for the mask */
+	/* no part of it is given back: of one block, or secure builds of 2.0, which make free
+	 * parts inaccessible */
+	bool is_whole;
+	bool was_due; /* there is a time for the mask */
 	uint64_t committed[MIMALLOC_SLICES_MAX / 64];
 	uint64_t due[MIMALLOC_SLICES_MAX / 64];
 	uint32_t free_pages;

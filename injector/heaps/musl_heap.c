@@ -373,8 +373,11 @@ static int walk_outer(struct walker *walker, size_t number, remote_addr *at)
 	if (again.mem < *at || (err && !maps_find(walker->source->maps, again.mem)))
 		return 0;
 	*at = hi;
-	return err ? put(walker, again.mem, hi, HEAP_UNSURE)
-		   : walk_group(walker, &again, again.mem, hi, 0);
+	if (err)
+		return put(walker, again.mem, hi, HEAP_UNSURE);
+	/* groups in its slots become free slots of it; what is of the dynamic linker stays */
+	err = again.mapped_bytes ? heap_visit_whole(walker->visitor, again.mem, hi) : 0;
+	return err ? err : walk_group(walker, &again, again.mem, hi, 0);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

@@ -151,10 +151,12 @@ static int walk_span(void *context, const struct heap_slab *span)
 		return -ETIMEDOUT;
 	if (!span->descriptor)
 		return put(walker, span->lo, span->hi, HEAP_UNSURE);
-	if (span->tag)
-		return walk_objects(walker, span);
-	if (span->blocks)
-		return put(walker, span->lo, span->hi, HEAP_USED);
+	if (span->blocks) {
+		err = heap_visit_whole(walker->visitor, span->lo, span->hi);
+		return err         ? err
+		       : span->tag ? walk_objects(walker, span)
+				   : put(walker, span->lo, span->hi, HEAP_USED);
+	}
 	err = tcmalloc_descriptor_read(&walker->windows, span->descriptor, &descriptor);
 	if (!err)
 		err = put(walker, span->lo, span->hi, HEAP_FREE);

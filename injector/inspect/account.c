@@ -132,7 +132,8 @@ static int take_trimmable(void *context, remote_addr lo, remote_addr hi)
 
 static int take_heaps(struct taker *taker, const struct account_source *source)
 {
-	const struct heap_visitor visitor = {take_piece, take_trimmable, taker};
+	const struct heap_visitor visitor = {
+		.piece = take_piece, .trimmable = take_trimmable, .context = taker};
 	struct inspected inspected;
 	int err = inspected_open(&inspected, source->memory, source->deadline_ns);
 

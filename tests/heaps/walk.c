@@ -5,6 +5,8 @@
  *     used, cached, free, metadata, unsure   bytes of all pieces of that kind, without their heads
  *     blocks             pieces that are used
  *     trimmable          bytes that a purge would give back; trimmable_resident: in memory of those
+ *     in_units           bytes of used pieces that lie in units
+ *     outside            pieces that lie in part in a unit, and units that lie in one another
  *     reread, ms         what had changed and was read again; processor time of the walk
  *
  * and one line `allocator NAME` for each allocator, or `allocator NAME refused: WHY`. It fails if
@@ -28,12 +30,37 @@ struct sums {
 		remote_addr lo, hi;
 	} *range;
 	size_t count, room;
+	struct heap_unit unit; /* the last one */
+	uint64_t in_units;
+	size_t outside;
 };
+
+static void see_place(struct sums *sums, const struct heap_piece *piece)
+{
+	const struct heap_unit *unit = &sums->unit;
+	const remote_addr lo = piece->address - piece->head_bytes,
+			  hi = piece->address + piece->bytes + piece->tail_bytes;
+
+	if (lo >= unit->lo && hi <= unit->hi)
+		sums->in_units += piece->kind == HEAP_USED ? piece->bytes : 0;
+	else
+		sums->outside += lo < unit->hi && hi > unit->lo;
+}
+
+static int add_unit(void *context, const struct heap_unit *unit)
+{
+	struct sums *sums = context;
+
+	sums->outside += unit->lo < sums->unit.hi && unit->hi > sums->unit.lo;
+	sums->unit = *unit;
+	return 0;
+}
 
 static int add_piece(void *context, const struct heap_piece *piece)
 {
 	struct sums *sums = context;
 
+	see_place(sums, piece);
 	sums->bytes[piece->kind] += piece->bytes;
 	sums->blocks += piece->kind == HEAP_USED;
 	if (sums->count == sums->room) {
@@ -79,7 +106,7 @@ static int walk(struct heap_source *source, pid_t pid)
 {
 	static struct heaps heaps;
 	struct sums sums = {0};
-	const struct heap_visitor visitor = {add_piece, add_trimmable, &sums};
+	const struct heap_visitor visitor = {add_piece, add_trimmable, add_unit, &sums};
 	uint64_t begin, reread = 0;
 	int err = resident_read(source->memory, source->maps, &sums.resident);
 
@@ -104,6 +131,7 @@ static int walk(struct heap_source *source, pid_t pid)
 	       (unsigned long long)sums.bytes[HEAP_FREE],
 	       (unsigned long long)sums.bytes[HEAP_METADATA],
 	       (unsigned long long)sums.bytes[HEAP_UNSURE], (unsigned long long)sums.blocks);
+	printf("in_units=%llu outside=%zu ", (unsigned long long)sums.in_units, sums.outside);
 	printf("trimmable=%llu trimmable_resident=%llu reread=%llu overlaps=%zu ms=%llu\n",
 	       (unsigned long long)sums.trimmable, (unsigned long long)sums.trimmable_resident,
 	       (unsigned long long)reread, overlaps(&sums),

@@ -19,6 +19,8 @@ struct seen {
 	unsigned count;
 	remote_addr trimmable[PIECES_MAX]; /* where such ranges begin */
 	unsigned trimmables;
+	struct heap_unit unit[PIECES_MAX];
+	unsigned units;
 	struct heap_found found;
 	int err;
 };
@@ -41,11 +43,21 @@ static inline int see_trimmable(void *of, remote_addr lo, remote_addr hi)
 	return 0;
 }
 
+static inline int see_unit(void *of, const struct heap_unit *unit)
+{
+	struct seen *seen = of;
+
+	CHECK(unit->lo < unit->hi && seen->units < PIECES_MAX);
+	seen->unit[seen->units++] = *unit;
+	return 0;
+}
+
 /* Walks the allocator in the test's program, whose path contains `part`. */
 static inline const struct seen *heap_pieces(heap_reader *reader, const char *part)
 {
 	static struct seen seen;
-	const struct heap_visitor visitor = {see_piece, see_trimmable, &seen};
+	const struct heap_visitor visitor = {
+		.piece = see_piece, .trimmable = see_trimmable, .unit = see_unit, .context = &seen};
 	struct own own = own_open();
 	struct pages resident;
 	struct heap_source source = {
@@ -89,6 +101,15 @@ static inline void check_piece(const struct seen *seen, const void *block, enum 
 
 	CHECK_EQ(piece->kind, kind);
 	CHECK_EQ(piece->bytes, bytes);
+}
+
+/* Is [lo, hi) a unit that goes back as a whole? */
+static inline bool is_whole_unit(const struct seen *seen, const void *lo, const void *hi)
+{
+	for (unsigned i = 0; i < seen->units; i++)
+		if (seen->unit[i].lo == address_of(lo) && seen->unit[i].hi == address_of(hi))
+			return seen->unit[i].is_whole;
+	return false;
 }
 
 static inline bool is_trimmable(const struct seen *seen, const void *at)

@@ -201,6 +201,9 @@ UNIT_TEST(whole_pages)
 		check_piece(seen, heap + PAGE + 192, HEAP_USED, 8192);
 		CHECK_EQ(piece_at(seen, heap + PAGE + 192)->head_bytes, 192);
 		CHECK_EQ(piece_at(seen, heap + PAGE + 192)->tail_bytes, PAGE - 192);
+		CHECK(is_whole_unit(seen, heap, heap + PAGE));
+		CHECK(is_whole_unit(seen, heap + PAGE, heap + 4 * PAGE));
+		CHECK_EQ(seen->units, 2);
 		check_piece(seen, heap + 4 * PAGE, HEAP_FREE, 2 * PAGE);
 		check_piece(seen, heap + 6 * PAGE, HEAP_FREE, 2 * PAGE);
 		check_piece(seen, heap + 8 * PAGE, HEAP_FREE, 4 * PAGE);

@@ -47,6 +47,7 @@ struct seen {
 	struct heap_piece piece[PIECES_MAX];
 	unsigned count;
 	uint64_t trimmable;
+	uint64_t unit_bytes; /* that go back as a whole */
 	struct heap_found found;
 };
 
@@ -154,10 +155,18 @@ static int see_trimmable(void *of, remote_addr lo, remote_addr hi)
 	return 0;
 }
 
+static int see_unit(void *of, const struct heap_unit *unit)
+{
+	struct seen *seen = of;
+
+	seen->unit_bytes += unit->is_whole ? unit->hi - unit->lo : 0;
+	return 0;
+}
+
 static const struct seen *walk(void)
 {
 	static struct seen seen;
-	const struct heap_visitor visitor = {see, see_trimmable, &seen};
+	const struct heap_visitor visitor = {see, see_trimmable, see_unit, &seen};
 	struct own own = own_open();
 	struct pages resident;
 	struct heap_source source = {
@@ -298,6 +307,7 @@ UNIT_TEST(trimmable)
 	write_number(segment + 40, 1, 8);
 	write_number(segment + 48, 0xf00, 8);
 	CHECK_EQ(walk()->trimmable, 0);
+	CHECK_EQ(walk()->unit_bytes, 5 * SLICE_BYTES);
 	free_page();
 	CHECK_EQ(walk()->trimmable, 5 * SLICE_BYTES);
 	main_heap.thread++; /* it is another thread's */

@@ -40,6 +40,8 @@ static struct area *area;
 struct seen {
 	struct heap_piece piece[PIECES_MAX];
 	unsigned count;
+	struct heap_unit unit; /* the last one */
+	unsigned units;
 	struct heap_found found;
 };
 
@@ -100,10 +102,19 @@ static int see(void *of, const struct heap_piece *piece)
 	return 0;
 }
 
+static int see_unit(void *of, const struct heap_unit *unit)
+{
+	struct seen *seen = of;
+
+	seen->unit = *unit;
+	seen->units++;
+	return 0;
+}
+
 static struct seen walk(void)
 {
 	static struct seen seen;
-	const struct heap_visitor visitor = {.piece = see, .context = &seen};
+	const struct heap_visitor visitor = {.piece = see, .unit = see_unit, .context = &seen};
 	struct own own = own_open();
 	struct pages resident;
 	struct heap_source source = {
@@ -190,6 +201,9 @@ UNIT_TEST(group_in_a_slot)
 
 	check_piece(&seen, inner + UNIT, HEAP_USED, 28);
 	check_piece(&seen, inner + UNIT + 32, HEAP_FREE, 28);
+	CHECK_EQ(seen.units, 1);
+	CHECK(seen.unit.is_whole && seen.unit.lo == address_of(group));
+	CHECK_EQ(seen.unit.hi - seen.unit.lo, 3 * PAGE);
 	check_bytes(&seen, 4 * PAGE);
 }
 

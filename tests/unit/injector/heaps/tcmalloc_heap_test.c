@@ -182,6 +182,7 @@ UNIT_TEST(objects)
 	for (unsigned i = 0; i < 8; i++)
 		check_piece(seen, object(i), i == 1 || i == 5 ? HEAP_FREE : HEAP_USED, 1000);
 	check_piece(seen, object(8), HEAP_FREE, PAGE - 8000);
+	CHECK(is_whole_unit(seen, heap, heap + PAGE));
 	CHECK_EQ(seen->trimmables, 0);
 }
 
@@ -235,6 +236,8 @@ UNIT_TEST(whole_pages)
 	const struct seen *seen = walk_well();
 
 	check_piece(seen, heap + PAGE, HEAP_USED, 3 * PAGE);
+	CHECK(is_whole_unit(seen, heap + PAGE, heap + 4 * PAGE));
+	CHECK_EQ(seen->units, 2);
 	check_piece(seen, heap + 4 * PAGE, HEAP_FREE, 2 * PAGE);
 	check_piece(seen, heap + 6 * PAGE, HEAP_FREE, 10 * PAGE);
 	CHECK_EQ(seen->trimmables, 1);
