@@ -64,7 +64,7 @@ int cli_look_now(struct cli_look *look)
 	inspected_close(inspected);
 	int err = inspected_open(inspected, &look->memory, clock_now_ns() + WALK_NS_MAX);
 	if (!err)
-		err = used_blocks_find(&inspected->source, &look->blocks);
+		err = used_blocks_find(&inspected->source, look->also, &look->blocks);
 	if (!err && !look->reader.types.source)
 		type_infos_open(&look->reader.types, &inspected->source);
 	look->reader.blocks = &look->blocks;

@@ -25,6 +25,7 @@ struct cli_look {
 	struct inspected inspected;
 	struct used_blocks blocks;
 	struct content_reader reader;
+	const struct heap_visitor *also; /* sees the walk of the heaps, too; NULL: nobody does */
 	char name[32]; /* of the program */
 };
 

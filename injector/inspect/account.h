@@ -9,6 +9,8 @@
  *   inspected.h        the process, opened for reading
  *   used_blocks.h      all blocks in use; census.h: counted by content.h: what they hold;
  *                      type_info.h: C++ classes
+ *   pins.h             which of these keep free memory from going back; release_units.h: in what
+ *                      units it would
  *   leaked_blocks.h    blocks that nothing refers to
  *
  * Uses heaps/, reach/, elf/, target/. Only reads.

@@ -82,7 +82,7 @@ struct counted {
 	struct census_more more;
 };
 
-static int count_block(struct census *census, const struct counted *counted)
+static int count_block(struct census *census, const struct counted *counted, uint32_t *out_group)
 {
 	const struct mark_block *block = counted->block;
 	struct census_group key = {
@@ -111,6 +111,8 @@ static int count_block(struct census *census, const struct counted *counted)
 	}
 	struct census_group *group = &census->group[*slot - 1];
 
+	if (out_group)
+		*out_group = *slot - 1;
 	group->count++;
 	group->bytes += block->bytes;
 	group->more_count += counted->more.count;
@@ -159,7 +161,7 @@ int census_take(const struct heap_source *source, const struct census_of *of,
 			counted.content = content_of(reader, counted.byte, counted.known);
 		}
 		if (!err)
-			err = count_block(out_census, &counted);
+			err = count_block(out_census, &counted, of->group ? &of->group[i] : NULL);
 	}
 	heap_bytes_close(&bytes);
 	return err;

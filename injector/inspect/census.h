@@ -39,6 +39,8 @@ struct census_of {
 	const struct census_more {
 		uint64_t count, bytes;
 	} * more;
+	/* By block: the index of its group, which the census fills in. NULL: not wanted. */
+	uint32_t *group;
 };
 
 /* The content of each block as its first bytes are now. 0, -ENOMEM, or an error of the memory. */

@@ -203,7 +203,7 @@ static int mark_since(struct marking *marking)
 	int err = inspected_open(&now, inspected->memory, inspected->source.deadline_ns);
 
 	if (!err)
-		err = used_blocks_find(&now.source, &blocks);
+		err = used_blocks_find(&now.source, NULL, &blocks);
 	if (!err)
 		err = mark_born(marking, &blocks);
 	used_blocks_close(&blocks);

@@ -38,11 +38,19 @@ static int add_range(struct used_blocks *blocks, remote_addr lo, remote_addr hi)
 	return 0;
 }
 
+struct finder {
+	struct used_blocks *blocks;
+	const struct heap_visitor *also; /* or NULL */
+};
+
 static int take(void *context, const struct heap_piece *piece)
 {
-	struct used_blocks *blocks = context;
-	int err = 0;
+	const struct finder *finder = context;
+	struct used_blocks *blocks = finder->blocks;
+	int err = finder->also ? finder->also->piece(finder->also->context, piece) : 0;
 
+	if (err)
+		return err;
 	/* what is not understood may hold anything */
 	if (piece->kind != HEAP_UNSURE)
 		err = add_range(blocks, piece->address - piece->head_bytes,
@@ -60,6 +68,20 @@ static int take(void *context, const struct heap_piece *piece)
 	blocks->block[blocks->count++] = (struct mark_block){piece->address, piece->bytes};
 	blocks->bytes += piece->bytes;
 	return 0;
+}
+
+static int pass_trimmable(void *context, remote_addr lo, remote_addr hi)
+{
+	const struct heap_visitor *also = ((const struct finder *)context)->also;
+
+	return also->trimmable(also->context, lo, hi);
+}
+
+static int pass_unit(void *context, const struct heap_unit *unit)
+{
+	const struct heap_visitor *also = ((const struct finder *)context)->also;
+
+	return also->unit(also->context, unit);
 }
 
 static int compare_blocks(const void *a, const void *b)
@@ -93,9 +115,16 @@ static void sort(struct mark_block *block, size_t *count)
 	*count = kept;
 }
 
-int used_blocks_find(struct heap_source *source, struct used_blocks *out_blocks)
+int used_blocks_find(struct heap_source *source, const struct heap_visitor *also,
+		     struct used_blocks *out_blocks)
 {
-	const struct heap_visitor visitor = {.piece = take, .context = out_blocks};
+	struct finder finder = {out_blocks, also};
+	const struct heap_visitor visitor = {
+		.piece = take,
+		.trimmable = also && also->trimmable ? pass_trimmable : NULL,
+		.unit = also && also->unit ? pass_unit : NULL,
+		.context = &finder,
+	};
 
 	*out_blocks = (struct used_blocks){0};
 	int err = heaps_walk(source, &visitor, &out_blocks->heaps);

@@ -27,8 +27,12 @@ struct used_blocks {
 	struct heaps heaps;
 };
 
-/* 0, -ENOMEM, or an error of the memory. Close it in either case. */
-must_check int used_blocks_find(struct heap_source *source, struct used_blocks *out_blocks);
+/*
+ * also: sees all that the walk does, too; NULL: nobody does. 0, -ENOMEM, or an error of the memory
+ * or of `also`. Close it in either case.
+ */
+must_check int used_blocks_find(struct heap_source *source, const struct heap_visitor *also,
+				struct used_blocks *out_blocks);
 void used_blocks_close(struct used_blocks *blocks);
 /* The block that has this address, or NULL. */
 const struct mark_block *used_blocks_at(const struct used_blocks *blocks, remote_addr address);
