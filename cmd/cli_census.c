@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_census.c - `heapinject census`: counts the blocks that a process holds, by what they hold.
- * Nothing is injected and no thread is stopped.
+ * cli_census.c - `heapinject census`: counts the blocks that a process holds, by what they hold, or
+ * by the free memory that they pin. Nothing is injected and no thread is stopped.
  */
 #include <errno.h>
+#include <stdlib.h>
 
-#include "census_print.h"
+#include "cli_arguments.h"
 #include "cli_command.h"
 #include "cli_look.h"
 #include "clock.h"
 #include "hi_exit.h"
+#include "pins_print.h"
 #include "refused.h"
 
 struct counting {
 	struct cli_look look;
 	struct cli_look_options options;
 	struct census before, now;
+	bool is_of_pins;
+	struct release_units units;
+	struct pins pins;
 };
 
 static int count(struct cli_look *look, struct census *out_census)
@@ -26,11 +31,57 @@ static int count(struct cli_look *look, struct census *out_census)
 	return err ? err : census_take(&look->inspected.source, &of, &look->reader, out_census);
 }
 
+static int find_pins(struct counting *counting, uint32_t *group)
+{
+	struct cli_look *look = &counting->look;
+	const struct census_of of = {
+		.block = look->blocks.block, .count = look->blocks.count, .group = group};
+	struct resident resident;
+	int err = resident_read(&look->memory, &look->inspected.maps, &resident);
+
+	if (!err)
+		err = census_take(&look->inspected.source, &of, &look->reader, &counting->now);
+	const struct pins_of pins_of = {
+		.block = of.block,
+		.count = of.count,
+		.group = group,
+		.group_count = counting->now.count,
+		.units = &counting->units,
+		.resident = &resident,
+	};
+	if (!err)
+		err = pins_find(&pins_of, &counting->pins);
+	resident_close(&resident);
+	return err;
+}
+
+/* Counts once, with what the blocks pin. */
+static int count_pins(struct counting *counting)
+{
+	struct cli_look *look = &counting->look;
+	const struct heap_visitor also = release_units_visitor(&counting->units);
+
+	look->also = &also;
+	int err = cli_look_now(look);
+	look->also = NULL;
+	if (err)
+		return err;
+	uint32_t *group = calloc(look->blocks.count + 1, sizeof(*group));
+
+	release_units_sort(&counting->units);
+	look->blocks.is_partial |= counting->units.is_partial;
+	err = group ? find_pins(counting, group) : -ENOMEM;
+	free(group);
+	release_units_close(&counting->units);
+	return err;
+}
+
 static int count_all(struct counting *counting)
 {
 	struct cli_look *look = &counting->look;
 	const bool is_twice = counting->options.watch_ns;
-	int err = count(look, is_twice ? &counting->before : &counting->now);
+	int err = counting->is_of_pins ? count_pins(counting)
+				       : count(look, is_twice ? &counting->before : &counting->now);
 
 	if (!err && is_twice) {
 		clock_wait_until(clock_now_ns() + counting->options.watch_ns);
@@ -53,7 +104,11 @@ static void print(void *context, char *const *type, FILE *out)
 		.rows = counting->options.all ? 0 : CLI_LOOK_ROWS,
 	};
 
-	if (counting->options.json)
+	if (counting->is_of_pins && counting->options.json)
+		pins_print_json(&counted, &counting->pins, out);
+	else if (counting->is_of_pins)
+		pins_print(&counted, &counting->pins, out);
+	else if (counting->options.json)
 		census_print_json(&counted, out);
 	else
 		census_print(&counted, out);
@@ -63,10 +118,13 @@ static int run_census(int argc, char **argv)
 {
 	static struct counting counting;
 	pid_t pid;
-	const int exit_code = cli_look_parse(argc, argv, &counting.options, &pid);
 
+	counting.options.pins = &counting.is_of_pins;
+	const int exit_code = cli_look_parse(argc, argv, &counting.options, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
+	if (counting.is_of_pins && counting.options.watch_ns)
+		return cli_usage_error(argv[0], "--pins looks once: not with --duration", NULL);
 	int err = cli_look_open(&counting.look, pid);
 	if (!err)
 		err = count_all(&counting);
@@ -74,7 +132,7 @@ static int run_census(int argc, char **argv)
 }
 
 const struct command cli_census = {
-	"census", run_census, "PID [--duration TIME] [--all] [--show-data] [--json]",
+	"census", run_census, "PID [--duration TIME | --pins] [--all] [--show-data] [--json]",
 	"count what a process holds, by C++ class, strings and sizes",
 	"Walks the allocator's blocks in use from outside, and tells by their first bytes what "
 	"they "
@@ -82,6 +140,7 @@ const struct command cli_census = {
 	"injected, and no thread is stopped.\n"
 	"\n"
 	"  -s, --duration TIME    count twice, this far apart, and show what grew first\n"
+	"      --pins             which of them keep free memory from going back, and how much\n"
 	"      --all              all rows, not only the first 30\n"
 	"      --show-data        with strings: how one of them begins. It may be anything that "
 	"the "

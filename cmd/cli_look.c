@@ -16,11 +16,14 @@
 
 int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_t *out_pid)
 {
-	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
-						     {"show-data", no_argument, NULL, 'd'},
-						     {"all", no_argument, NULL, 'a'},
-						     {"duration", required_argument, NULL, 's'},
-						     {NULL, 0, NULL, 0}};
+	const struct option long_options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"show-data", no_argument, NULL, 'd'},
+		{"all", no_argument, NULL, 'a'},
+		{"duration", required_argument, NULL, 's'},
+		{options->pins ? "pins" : NULL, no_argument, NULL, 'p'},
+		{NULL, 0, NULL, 0},
+	};
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
 
@@ -34,6 +37,9 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 			break;
 		case 'a':
 			options->all = !given.is_off;
+			break;
+		case 'p':
+			*options->pins = !given.is_off;
 			break;
 		case 's':
 			if (hi_parse_time(given.value, &options->watch_ns))

@@ -17,6 +17,7 @@
 struct cli_look_options {
 	bool json, show_data, all;
 	uint64_t watch_ns; /* between two looks */
+	bool *pins;        /* what --pins sets; NULL: the command does not have it */
 };
 
 /* All that is read of the process. Zero-initialized = nothing. */
@@ -26,7 +27,7 @@ struct cli_look {
 	struct used_blocks blocks;
 	struct content_reader reader;
 	const struct heap_visitor *also; /* sees the walk of the heaps, too; NULL: nobody does */
-	char name[32]; /* of the program */
+	char name[32];                   /* of the program */
 };
 
 /* Parses options anywhere among the arguments, and the pid. HI_EXIT_OK or HI_EXIT_USAGE. */
