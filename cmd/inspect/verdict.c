@@ -153,8 +153,9 @@ static void say_free(const struct facts *facts, double bytes, struct verdict *ve
 	    "only %s: fragmentation, no leak",
 	    size_text(bytes).of, 100 * share(facts, bytes), trim, size_text(trimmable).of);
 	SAY(verdict->remedy,
-	    "blocks that live long lie between those that do not: allocate the long-lived ones "
-	    "together%s; redis can move its own (CONFIG SET activedefrag yes)",
+	    "blocks that live long lie between those that do not (which: heapinject census PID "
+	    "--pins): allocate the long-lived ones together%s; redis can move its own (CONFIG SET "
+	    "activedefrag yes)",
 	    is_glibc(now) ? ", or take another allocator (jemalloc, tcmalloc)" : "");
 }
 
