@@ -25,6 +25,7 @@
 
 #define ARENAS_MAX 65536u
 #define TRIES 8u
+#define TOP_TRIES 100u
 #define STEPS_MAX (16u << 20)
 
 struct finder {
@@ -82,28 +83,54 @@ static int refuse(struct finder *finder, const char *what, remote_addr at)
 	return -EPROTO;
 }
 
-/* Where the top of the arena ends. */
-static int top_end(struct finder *finder, remote_addr *out_top, remote_addr *out_end)
+static int read_state(struct finder *finder, remote_addr arena)
+{
+	const int err = glibc_state_read(finder->source, arena, finder->state);
+
+	return err == -EPROTO ? refuse(finder, "no arena", arena) : err;
+}
+
+/* By the state that is at hand. -EAGAIN: it is not the arena's any more. */
+static int read_top(const struct finder *finder, remote_addr *out_top, remote_addr *out_end)
 {
 	const remote_addr top = glibc_word(finder->state + GLIBC_STATE_TOP);
 	uint64_t size;
 	const int err = heap_word(finder->source, top + GLIBC_WORD, &size);
 
 	if (err)
-		return err == -ENODATA ? refuse(finder, "the end of an arena is swapped out", top)
-				       : err;
+		return err;
 	size &= ~(uint64_t)GLIBC_FLAGS;
-	if (size < GLIBC_FENCE_BYTES || size % GLIBC_ALIGNMENT || top + size < top)
-		return refuse(finder, "an arena whose end is not understood,", top);
+	if (size < GLIBC_FENCE_BYTES || top + size < top || (top + size) % HI_PAGE_BYTES)
+		return -EAGAIN;
 	*out_top = top;
 	*out_end = top + size;
 	return 0;
 }
 
-static int add_first(struct finder *finder, const struct glibc_region *heap)
+/*
+ * Where the top of the arena ends: with a page. Each allocation from it moves it, and leaves a
+ * block's bytes where its size was.
+ */
+static int top_end(struct finder *finder, remote_addr arena, remote_addr *out_top,
+		   remote_addr *out_end)
+{
+	int err = read_top(finder, out_top, out_end);
+
+	for (unsigned i = 0; err == -EAGAIN && i < TOP_TRIES; i++) {
+		err = read_state(finder, arena);
+		if (!err)
+			err = read_top(finder, out_top, out_end);
+	}
+	if (err == -ENODATA)
+		return refuse(finder, "the end is swapped out of the arena", arena);
+	return err == -EAGAIN ? refuse(finder, "an end that is not understood of the arena", arena)
+			      : err;
+}
+
+static int add_first(struct finder *finder, remote_addr arena, const struct glibc_region *heap)
 {
 	struct glibc_region region = {0};
-	int err = top_end(finder, &region.top, &region.hi);
+	int err = top_end(finder, arena, &region.top, &region.hi);
 
 	if (err)
 		return err;
@@ -144,7 +171,7 @@ static int add_heap(struct finder *finder, remote_addr arena, remote_addr heap, 
 	if (!err)
 		err = heap_word(finder->source, heap + INFO_SIZE, &size);
 	if (!err)
-		err = top_end(finder, &top, &top_hi);
+		err = top_end(finder, arena, &top, &top_hi);
 	if (err)
 		return err == -ENODATA ? refuse(finder, "a swapped-out heap", heap) : err;
 	if (owner != arena || size % HI_PAGE_BYTES || size < info_bytes + GLIBC_STATE_BYTES)
@@ -186,18 +213,11 @@ static int add_arena(struct finder *finder, remote_addr arena)
 	return 0;
 }
 
-static int read_state(struct finder *finder, remote_addr arena)
-{
-	const int err = glibc_state_read(finder->source, arena, finder->state);
-
-	return err == -EPROTO ? refuse(finder, "no arena", arena) : err;
-}
-
 /* first: its state is at hand. */
 static int add_arenas(struct finder *finder, remote_addr first, const struct glibc_region *heap)
 {
 	remote_addr arena = first;
-	int err = add_first(finder, heap);
+	int err = add_first(finder, arena, heap);
 
 	while (!err) {
 		const remote_addr next = glibc_word(finder->state + GLIBC_STATE_NEXT);
