@@ -4,7 +4,7 @@
  * (heap_victim.c) with the allocator; the input says which words of its structures become what.
  * They are written to its memory, its heap is walked, and they are written back.
  *
- * Whatever stands there: the walk ends soon, and its pieces do not overlap.
+ * Whatever stands there: the walk ends soon, and neither its pieces nor its units overlap.
  */
 #ifndef HEAP_FUZZ_H
 #define HEAP_FUZZ_H
@@ -41,8 +41,10 @@ static struct {
 	struct maps maps;
 	struct elf_images images;
 	struct pages pages;
-	struct range *piece; /* of the last walk */
-	size_t pieces, room;
+	struct ranges {
+		struct range *range;
+		size_t count, room;
+	} pieces, units;   /* of the last walk */
 	remote_addr *word; /* those that may be changed */
 	size_t words, words_room;
 	struct heaps heaps;
@@ -75,20 +77,34 @@ static pid_t start_victim(const struct heap_fuzz *fuzz)
 	return pid;
 }
 
+static void add_range(struct ranges *ranges, const struct range *range)
+{
+	if (ranges->count == ranges->room) {
+		ranges->room = ranges->room ? 2 * ranges->room : 4096;
+		ranges->range = realloc(ranges->range, ranges->room * sizeof(*ranges->range));
+		FUZZ_CHECK(ranges->range);
+	}
+	ranges->range[ranges->count++] = *range;
+}
+
 static int add_piece(void *context, const struct heap_piece *piece)
 {
 	(void)context;
-	if (fuzzed.pieces == fuzzed.room) {
-		fuzzed.room = fuzzed.room ? 2 * fuzzed.room : 4096;
-		fuzzed.piece = realloc(fuzzed.piece, fuzzed.room * sizeof(*fuzzed.piece));
-		FUZZ_CHECK(fuzzed.piece);
-	}
-	fuzzed.piece[fuzzed.pieces++] = (struct range){
-		.lo = piece->address - piece->head_bytes,
-		.hi = piece->address + piece->bytes + piece->tail_bytes,
-		.is_block = piece->kind == HEAP_USED || piece->kind == HEAP_FREE ||
-			    piece->kind == HEAP_CACHED,
-	};
+	add_range(&fuzzed.pieces,
+		  &(struct range){
+			  .lo = piece->address - piece->head_bytes,
+			  .hi = piece->address + piece->bytes + piece->tail_bytes,
+			  .is_block = piece->kind == HEAP_USED || piece->kind == HEAP_FREE ||
+				      piece->kind == HEAP_CACHED,
+		  });
+	return 0;
+}
+
+static int add_unit(void *context, const struct heap_unit *unit)
+{
+	(void)context;
+	FUZZ_CHECK(unit->lo < unit->hi);
+	add_range(&fuzzed.units, &(struct range){.lo = unit->lo, .hi = unit->hi});
 	return 0;
 }
 
@@ -106,9 +122,15 @@ static int by_address(const void *a, const void *b)
 	return left->lo < right->lo ? -1 : left->lo > right->lo;
 }
 
+static void sort(struct ranges *ranges)
+{
+	if (ranges->count)
+		qsort(ranges->range, ranges->count, sizeof(*ranges->range), by_address);
+}
+
 static int walk(void)
 {
-	const struct heap_visitor visitor = {add_piece, add_trimmable, NULL};
+	const struct heap_visitor visitor = {add_piece, add_trimmable, add_unit, NULL};
 	struct heap_source source = {
 		.memory = &fuzzed.memory,
 		.maps = &fuzzed.maps,
@@ -117,11 +139,11 @@ static int walk(void)
 		.deadline_ns = clock_now_ns() + WALK_NS,
 	};
 
-	fuzzed.pieces = 0;
+	fuzzed.pieces.count = fuzzed.units.count = 0;
 	const int err = heaps_walk(&source, &visitor, &fuzzed.heaps);
 
-	if (fuzzed.pieces)
-		qsort(fuzzed.piece, fuzzed.pieces, sizeof(*fuzzed.piece), by_address);
+	sort(&fuzzed.pieces);
+	sort(&fuzzed.units);
 	return err;
 }
 
@@ -129,17 +151,18 @@ static int walk(void)
 
 static const struct range *piece_of(remote_addr address)
 {
-	size_t low = 0, high = fuzzed.pieces;
+	const struct ranges *pieces = &fuzzed.pieces;
+	size_t low = 0, high = pieces->count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (fuzzed.piece[middle].hi <= address)
+		if (pieces->range[middle].hi <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < fuzzed.pieces && fuzzed.piece[low].lo <= address ? &fuzzed.piece[low] : NULL;
+	return low < pieces->count && pieces->range[low].lo <= address ? &pieces->range[low] : NULL;
 }
 
 /* All but what the program has in its blocks. */
@@ -230,12 +253,16 @@ static uint64_t changed(uint64_t old, const uint8_t **data, size_t *size)
 	}
 }
 
-static void check_apart(const struct range *one, const struct range *next)
+static void check_apart(const struct ranges *ranges)
 {
-	if (one->hi > next->lo)
-		fprintf(stderr, "0x%lx to 0x%lx and 0x%lx to 0x%lx overlap\n", one->lo, one->hi,
-			next->lo, next->hi);
-	FUZZ_CHECK(one->hi <= next->lo);
+	for (size_t i = 1; i < ranges->count; i++) {
+		const struct range *one = &ranges->range[i - 1], *next = &ranges->range[i];
+
+		if (one->hi > next->lo)
+			fprintf(stderr, "0x%lx to 0x%lx and 0x%lx to 0x%lx overlap\n", one->lo,
+				one->hi, next->lo, next->hi);
+		FUZZ_CHECK(one->hi <= next->lo);
+	}
 }
 
 static void heap_fuzz_walk(const uint8_t *data, size_t size)
@@ -260,8 +287,8 @@ static void heap_fuzz_walk(const uint8_t *data, size_t size)
 	if (err)
 		fprintf(stderr, "the walk ends with %d\n", err);
 	FUZZ_CHECK(!err);
-	for (size_t i = 1; i < fuzzed.pieces; i++)
-		check_apart(&fuzzed.piece[i - 1], &fuzzed.piece[i]);
+	check_apart(&fuzzed.pieces);
+	check_apart(&fuzzed.units);
 }
 
 #endif
