@@ -20,6 +20,8 @@
 #include "proc_file.h"
 
 #define WORD_BYTES 8u
+/* so much is read by process_vm_readv, which does not look up each page by itself */
+#define MUCH_BYTES (64u << 10)
 #define SLOW_BYTE_NS 2000000
 
 static int open_for(struct memory *memory, pid_t pid, pid_t tid, int flags)
@@ -72,6 +74,17 @@ int memory_read(const struct memory *memory, remote_addr from, void *into, size_
 		done += (size_t)count;
 	}
 	return 0;
+}
+
+int memory_read_much(const struct memory *memory, remote_addr from, void *into, size_t size)
+{
+	const struct iovec local = {into, size}, remote = {(void *)(uintptr_t)from, size};
+
+	if (size >= MUCH_BYTES &&
+	    process_vm_readv(memory->tid, &local, 1, &remote, 1, 0) == (ssize_t)size &&
+	    memory_is_alive(memory))
+		return 0;
+	return memory_read(memory, from, into, size);
 }
 
 static bool is_readable(const struct memory *memory, remote_addr from, size_t size)

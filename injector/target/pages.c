@@ -210,8 +210,8 @@ static int read_run(void *context, const struct page_run *run)
 		return 0;
 	clear_up_to(reading, begin);
 	if (!run->is_swapped)
-		err = memory_read(reading->memory, begin, range->byte + (begin - range->lo),
-				  end - begin);
+		err = memory_read_much(reading->memory, begin, range->byte + (begin - range->lo),
+				       end - begin);
 	if (!err)
 		reading->done_hi = end;
 	if (err != -EFAULT)
