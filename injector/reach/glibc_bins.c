@@ -54,24 +54,35 @@ static uint64_t clamp(uint64_t value, uint64_t lo, uint64_t hi)
 	return value < lo ? lo : value > hi ? hi : value;
 }
 
-int glibc_bins_mark_range(struct marks *marks, const struct mark_memory *memory, uint64_t lo,
-			  uint64_t hi)
+int glibc_bins_find_part(const struct mark_memory *memory, uint64_t lo, uint64_t hi,
+			 struct glibc_bins_part *out_part)
 {
 	const uint64_t begin = (lo + WORD - 1) / WORD * WORD;
 	struct glibc_bins bins = {0};
 
+	*out_part = (struct glibc_bins_part){hi, hi};
 	if (begin < lo || begin >= hi)
 		return 0;
-	int err = memory->walk(memory->context, begin, hi, look, &bins);
+	const int err = memory->walk(memory->context, begin, hi, look, &bins);
 	if (err || !is_found(&bins))
-		return err ? err : marks_range(marks, memory, lo, hi);
+		return err;
 	/* the first and the last list need not be empty */
-	const uint64_t from = clamp(bins.last - BINS_BYTES - BEFORE_BYTES, begin, hi);
-	const uint64_t to = clamp(bins.first + BINS_BYTES + WORD, from, hi);
-	err = marks_range(marks, memory, begin, from);
-	if (!err && from < to)
-		err = memory->walk(memory->context, from, to, reach, marks);
-	return err ? err : marks_range(marks, memory, to, hi);
+	out_part->lo = clamp(bins.last - BINS_BYTES - BEFORE_BYTES, begin, hi);
+	out_part->hi = clamp(bins.first + BINS_BYTES + WORD, out_part->lo, hi);
+	return 0;
+}
+
+int glibc_bins_mark_range(struct marks *marks, const struct mark_memory *memory, uint64_t lo,
+			  uint64_t hi)
+{
+	struct glibc_bins_part part;
+	int err = glibc_bins_find_part(memory, lo, hi, &part);
+
+	if (!err)
+		err = marks_range(marks, memory, lo, part.lo);
+	if (!err)
+		err = mark_memory_walk(memory, part.lo, part.hi, reach, marks);
+	return err ? err : marks_range(marks, memory, part.hi, hi);
 }
 
 /* ---- one list -------------------------------------------------------------------------------- */

@@ -20,6 +20,12 @@ struct glibc_bins {
 	uint64_t at, word; /* private */
 };
 
+/* The part of a range that has these lists. lo == hi: it has none. */
+struct glibc_bins_part {
+	uint64_t lo, hi;
+};
+must_check int glibc_bins_find_part(const struct mark_memory *memory, uint64_t lo, uint64_t hi,
+				    struct glibc_bins_part *out_part);
 /*
  * marks_range(), but where the range has these lists, the address of the chunk that follows a block
  * is no pointer to the block.

@@ -8,51 +8,14 @@
  * then are leaked, and marks_sort_out tells those to which another leaked block refers from the
  * others.
  *
- * The rules are those that LeakSanitizer documents, by default: a word is a pointer if it lies at
- * an address that is a multiple of the word size and its value is the address of any byte of a
- * block, the first or an inner one. A pointer to the end of a block of one word counts, too: such
- * is what `new T[0]` returns where T has a destructor, after the word in which it counts the
- * elements.
+ * Which words are pointers is in block_index.h.
  *
  * Functions over numbers: the memory is behind struct mark_memory, and there need be no process.
  */
 #ifndef HI_MARK_H
 #define HI_MARK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "must_check.h"
-
-#define MARK_WORD_BYTES 8u
-#define MARK_BLOCKS_MAX UINT32_MAX
-
-struct mark_block {
-	uint64_t address, bytes;
-};
-
-/* Gets words of memory as they are from an address on, which is a multiple of their size. */
-typedef void mark_visit(void *visitor, uint64_t at, const uint64_t *word, size_t count);
-struct mark_memory {
-	/*
-	 * Visits the words in [lo, hi), in pieces of any size. Words that are not there, or that
-	 * cannot hold a pointer, may be left out. lo is a multiple of the word size. An error ends
-	 * the marking.
-	 */
-	int (*walk)(void *context, uint64_t lo, uint64_t hi, mark_visit *visit, void *visitor);
-	void *context;
-};
-
-/*
- * What an allocator has left in a block that it had in its lists before, and the program did not
- * write over, is no pointer of the program's.
- */
-struct mark_links {
-	/* Of a word in a block, and the block to which it would be a pointer. */
-	bool (*is_link)(void *context, const struct mark_block *block, uint64_t at, uint64_t word);
-	void *context;
-};
+#include "block_index.h"
 
 enum mark_state {
 	MARK_LEAKED, /* no word of a root, of a reached block or of another leaked one refers to it
@@ -76,9 +39,7 @@ struct marks {
 	uint32_t *leader;
 	/* The rest is private. */
 	uint32_t *todo, todo_count;
-	uint64_t lo, hi; /* of all blocks */
-	unsigned shift;  /* of bytes, from one element of first[] to the next */
-	uint32_t *first;
+	struct block_index index;
 };
 
 /*

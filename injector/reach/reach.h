@@ -3,6 +3,7 @@
  * Room reach/: which blocks of a process its memory still refers to, so that the others are leaked.
  *
  *   reach.h            of a process whose threads are all stopped: start here
+ *   block_index.h      which words are pointers, and to which block
  *   mark.h             the marking itself, over numbers; needs no process
  *   root_ranges.h      where it begins: data of objects, stacks, thread-local storage
  *   glibc_bins.h       what glibc's malloc itself refers to
