@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "glibc_bins.h"
 #include "glibc_links.h"
 #include "heap_bytes.h"
+#include "live_roots.h"
 #include "words.h"
 
-#define RED_ZONE_BYTES 128u
 #define CONTENT_SUM_BYTES 256u
 
 struct marking {
@@ -23,106 +22,11 @@ struct marking {
 	struct mark_memory memory;
 };
 
-/* ---- roots ----------------------------------------------------------------------------------- */
-
-/* Of the mapping [lo, hi): what no allocator has. */
-static int mark_rest(struct marking *marking, remote_addr lo, remote_addr hi)
+static int mark_root(void *context, const struct live_root *root)
 {
-	const struct used_blocks *blocks = marking->blocks;
-	size_t low = 0, high = blocks->range_count;
-	int err = 0;
+	struct marking *marking = context;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (blocks->range[middle].hi <= lo)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; lo < hi && !err; low++) {
-		const struct used_range *range =
-			low < blocks->range_count && blocks->range[low].lo < hi
-				? &blocks->range[low]
-				: NULL;
-		const remote_addr end = range ? range->lo : hi;
-
-		if (end > lo)
-			err = glibc_bins_mark_range(&marking->marks, &marking->memory, lo, end);
-		lo = range ? range->hi : hi;
-	}
-	return err;
-}
-
-static bool has_guard(const struct maps *maps, const struct mapping *mapping)
-{
-	const struct mapping *guard = mapping > maps->mapping ? mapping - 1 : NULL;
-
-	return guard && guard->hi == mapping->lo && !guard->readable && !guard->inode;
-}
-
-/*
- * The lowest stack pointer of a thread that waits and whose stack this is. lo: it is none, or not
- * known. A mapping without a guard may have more than a stack, also below it.
- */
-static remote_addr stack_begin(const struct maps *maps, const struct mapping *mapping,
-			       const remote_addr *sp, size_t count)
-{
-	remote_addr lowest = UINT64_MAX;
-
-	if (mapping->inode || (strncmp(mapping->path, "[stack", 6) && !has_guard(maps, mapping)))
-		return mapping->lo;
-	for (size_t i = 0; i < count; i++)
-		if (sp[i] >= mapping->lo && sp[i] < mapping->hi && sp[i] < lowest)
-			lowest = sp[i];
-	if (lowest == UINT64_MAX || lowest - mapping->lo < RED_ZONE_BYTES)
-		return mapping->lo;
-	return (lowest - RED_ZONE_BYTES) & ~(MARK_WORD_BYTES - 1ull);
-}
-
-/* 0 for a thread that runs, whose stack then counts as a whole. */
-static int read_stack_pointers(pid_t pid, remote_addr **out_sp, size_t *out_count)
-{
-	struct proc_syscall call;
-	pid_t *tids;
-	size_t count;
-	int err = proc_tasks(pid, &tids, &count);
-
-	if (err)
-		return err;
-	*out_sp = calloc(count + 1, sizeof(**out_sp));
-	for (size_t i = 0; i < count && *out_sp; i++)
-		if (!proc_syscall_read(pid, tids[i], &call) && !call.running)
-			(*out_sp)[i] = call.sp;
-	*out_count = count;
-	free(tids);
-	return *out_sp ? 0 : -ENOMEM;
-}
-
-/* Memory of devices is not read: to read it may do something. */
-static bool is_root(const struct mapping *mapping)
-{
-	const bool may_have_pointers = mapping->readable && !mapping->executable &&
-				       (mapping->writable || !mapping->shared);
-
-	return may_have_pointers &&
-	       (strncmp(mapping->path, "/dev/", 5) || !strncmp(mapping->path, "/dev/shm/", 9) ||
-		!strcmp(mapping->path, "/dev/zero"));
-}
-
-static int mark_roots(struct marking *marking)
-{
-	const struct maps *maps = &marking->maps;
-	remote_addr *sp = NULL;
-	size_t count = 0;
-	int err = read_stack_pointers(marking->inspected->memory->pid, &sp, &count);
-
-	for (size_t i = 0; i < maps->count && !err; i++)
-		if (is_root(&maps->mapping[i]))
-			err = mark_rest(marking, stack_begin(maps, &maps->mapping[i], sp, count),
-					maps->mapping[i].hi);
-	free(sp);
-	return err;
+	return glibc_bins_mark_range(&marking->marks, &marking->memory, root->lo, root->hi);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -213,7 +117,8 @@ static int mark_since(struct marking *marking)
 
 static int mark(struct marking *marking, struct leaked_blocks *out_leaked)
 {
-	int err = mark_roots(marking);
+	int err = live_roots_visit(marking->inspected->memory, &marking->maps, marking->blocks,
+				   mark_root, marking);
 
 	if (!err)
 		err = marks_spread(&marking->marks, &marking->memory);
