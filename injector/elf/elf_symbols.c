@@ -11,6 +11,7 @@ struct search {
 	const struct elf_image *image;
 	size_t *room;
 	elf_function_visit *visit;
+	elf_variable_visit *visit_variable; /* in its place */
 	void *context;
 	unsigned file; /* source files named so far */
 };
@@ -19,6 +20,14 @@ static void look_at(const struct search *search, const char *name, const Elf64_S
 		    bool is_exported)
 {
 	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	if (search->visit_variable) {
+		if (symbol->st_shndx != SHN_UNDEF && type == STT_OBJECT)
+			search->visit_variable(search->context, name,
+					       search->image->bias + symbol->st_value,
+					       symbol->st_size);
+		return;
+	}
 	const bool is_local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
 
 	if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
@@ -104,7 +113,8 @@ static void search_table(struct search *search, int fd, const GElf_Shdr *table,
 		memcpy(&symbol, symbols + at, sizeof(symbol));
 		search->file += ELF64_ST_TYPE(symbol.st_info) == STT_FILE;
 		if (symbol.st_name < strings->sh_size &&
-		    (is_own || is_in_code(search->image, symbol.st_value)))
+		    (is_own || search->visit_variable ||
+		     is_in_code(search->image, symbol.st_value)))
 			look_at(search, names + symbol.st_name, &symbol, false);
 	}
 	free(symbols);
@@ -127,14 +137,27 @@ static void search_all(struct search *search, Elf *elf, int fd)
 	}
 }
 
+static void visit_all(struct search *search)
+{
+	const struct elf_image *image = search->image;
+
+	search_exported(search);
+	if (image->debug.elf)
+		search_all(search, image->debug.elf, image->debug.fd);
+	else if (image->fd >= 0)
+		search_all(search, image->elf, image->fd);
+}
+
 void elf_symbols_visit(const struct elf_image *image, size_t *room, elf_function_visit *visit,
 		       void *context)
 {
-	struct search search = {image, room, visit, context, 0};
+	visit_all(
+		&(struct search){.image = image, .room = room, .visit = visit, .context = context});
+}
 
-	search_exported(&search);
-	if (image->debug.elf)
-		search_all(&search, image->debug.elf, image->debug.fd);
-	else if (image->fd >= 0)
-		search_all(&search, image->elf, image->fd);
+void elf_symbols_visit_variables(const struct elf_image *image, size_t *room,
+				 elf_variable_visit *visit, void *context)
+{
+	visit_all(&(struct search){
+		.image = image, .room = room, .visit_variable = visit, .context = context});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_symbols.h - all functions that an ELF object defines, by name: those of .dynsym, which the
- * dynamic linker sees, and those of .symtab: of the file or, if that was stripped, of what
- * elf_debug_find has found for it.
+ * elf_symbols.h - all functions and variables that an ELF object defines, by name: those of
+ * .dynsym, which the dynamic linker sees, and those of .symtab: of the file or, if that was
+ * stripped, of what elf_debug_find has found for it.
  *
  * Files are chosen by the target and are read within bounds. Names of .symtab are read through the
  * file's descriptor into memory of the injector's own, and freed afterwards: through libelf they
@@ -39,5 +39,13 @@ typedef void elf_function_visit(void *context, const struct elf_function *functi
  * taken off. */
 void elf_symbols_visit(const struct elf_image *image, size_t *room, elf_function_visit *visit,
 		       void *context);
+/*
+ * The same for variables, thread-local ones aside. The name is valid during the call. What another
+ * file says of them was not checked: the address may be anywhere.
+ */
+typedef void elf_variable_visit(void *context, const char *name, remote_addr address,
+				uint64_t size);
+void elf_symbols_visit_variables(const struct elf_image *image, size_t *room,
+				 elf_variable_visit *visit, void *context);
 
 #endif
