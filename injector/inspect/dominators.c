@@ -53,7 +53,7 @@ static void search(struct tree *tree, uint32_t root)
 		}
 		const uint32_t node = graph->to[tree->path[at]++];
 
-		if (tree->number[node] != NONE)
+		if (tree->number[node] != NONE || graph_is_weak(graph, tree->order[at], node))
 			continue;
 		visit(tree, node, at);
 		at = tree->count - 1;
@@ -61,21 +61,36 @@ static void search(struct tree *tree, uint32_t root)
 	}
 }
 
-static void turn_edges(struct tree *tree)
+/* The first edge of a node, from `edge` on, that is not weak; or the end of its edges. */
+static uint32_t next_edge(const struct graph *graph, uint32_t node, uint32_t edge)
+{
+	while (edge < graph->first[node + 1] && graph_is_weak(graph, node, graph->to[edge]))
+		edge++;
+	return edge;
+}
+
+#define EACH_EDGE(graph, node, edge)                                  \
+	uint32_t edge = next_edge(graph, node, (graph)->first[node]); \
+	edge < (graph)->first[(node) + 1];                            \
+	edge = next_edge(graph, node, edge + 1)
+
+static uint32_t turn_edges(struct tree *tree)
 {
 	const struct graph *graph = tree->graph;
+	uint32_t edges = 0;
 
 	for (uint32_t at = 0; at < tree->count; at++)
-		for (uint32_t i = graph->first[tree->order[at]];
-		     i < graph->first[tree->order[at] + 1]; i++)
+		for (EACH_EDGE(graph, tree->order[at], i)) {
 			tree->first_from[tree->number[graph->to[i]] + 1]++;
+			edges++;
+		}
 	for (uint32_t at = 0; at < tree->count; at++)
 		tree->first_from[at + 1] += tree->first_from[at];
 	/* each is filled from its end, so that first_from[] ends as it has to be */
 	for (uint32_t at = tree->count; at--;)
-		for (uint32_t i = graph->first[tree->order[at]];
-		     i < graph->first[tree->order[at] + 1]; i++)
+		for (EACH_EDGE(graph, tree->order[at], i))
 			tree->from[--tree->first_from[tree->number[graph->to[i]] + 1]] = at;
+	return edges;
 }
 
 /* The edges that lead to a node, after turn_edges(): first_from[] has moved by one element. */
@@ -167,7 +182,7 @@ static int open_search(struct tree *tree)
 	return 0;
 }
 
-static int open_forest(struct tree *tree, uint32_t edges)
+static int open_forest(struct tree *tree)
 {
 	const size_t bytes = (tree->count + 1ull) * sizeof(uint32_t);
 
@@ -177,7 +192,7 @@ static int open_forest(struct tree *tree, uint32_t edges)
 	tree->bucket = malloc(bytes);
 	tree->dominator = malloc(bytes);
 	tree->first_from = calloc(tree->count + 2ull, sizeof(uint32_t));
-	tree->from = malloc((edges + 1ull) * sizeof(uint32_t));
+	tree->from = malloc((tree->graph->edges + 1ull) * sizeof(uint32_t));
 	if (!tree->semi || !tree->ancestor || !tree->label || !tree->bucket || !tree->dominator ||
 	    !tree->first_from || !tree->from)
 		return -ENOMEM;
@@ -203,16 +218,6 @@ static void close_all(struct tree *tree)
 	free(tree->from);
 }
 
-static uint32_t count_edges(const struct tree *tree)
-{
-	const uint32_t *first = tree->graph->first;
-	uint32_t edges = 0;
-
-	for (uint32_t at = 0; at < tree->count; at++)
-		edges += first[tree->order[at] + 1] - first[tree->order[at]];
-	return edges;
-}
-
 /* From numbers to nodes; number[] and order[] become the caller's. */
 static void give(struct tree *tree, struct dominators *out_dominators)
 {
@@ -231,13 +236,11 @@ int dominators_find(const struct graph *graph, uint32_t root, struct dominators 
 	*out_dominators = (struct dominators){0};
 	if (!err) {
 		search(&tree, root);
-		const uint32_t edges = count_edges(&tree);
-		err = open_forest(&tree, edges);
-		if (!err) {
-			turn_edges(&tree);
-			find(&tree, edges);
-			give(&tree, out_dominators);
-		}
+		err = open_forest(&tree);
+	}
+	if (!err) {
+		find(&tree, turn_edges(&tree));
+		give(&tree, out_dominators);
 	}
 	close_all(&tree);
 	return err;

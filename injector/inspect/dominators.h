@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dominators.h - the dominator tree of a graph: a node's immediate dominator is the last one that
- * is on every path from the root to it. Without it the node would not be reached.
+ * is on every path from the root to it. Without it the node would not be reached. Weak edges do not
+ * count.
  *
  * By Lengauer and Tarjan, A Fast Algorithm for Finding Dominators in a Flowgraph, 1979, with path
  * compression alone: O(edges * log nodes) for any graph, where iterative algorithms take quadratic

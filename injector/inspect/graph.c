@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ROOM_MIN 4096u
 
@@ -79,92 +80,102 @@ void graph_close(struct graph *graph)
 	free(graph->first);
 	free(graph->to);
 	free(graph->word);
+	free(graph->rank);
 	*graph = (struct graph){0};
 }
 
-/* ---- leaders --------------------------------------------------------------------------------- */
+/* ---- what is reached ------------------------------------------------------------------------- */
 
-enum { SEEN = 1, HAS_OWNER = 2 };
-
-struct search {
-	const struct graph *graph;
-	uint8_t *state;
-	uint32_t *todo;
-};
-
-/* Marks what the node leads to, each node once. */
-static void reach(struct search *search, uint32_t node)
+/* Gives the rank to all nodes without one to which this one leads, and to itself. */
+static void reach(const struct graph *graph, uint8_t *rank, struct graph_root root, uint32_t *todo)
 {
-	const struct graph *graph = search->graph;
 	uint32_t count = 0;
 
-	if (search->state[node] & SEEN)
+	if (rank[root.node] != GRAPH_UNREACHED)
 		return;
-	search->state[node] |= SEEN;
-	search->todo[count++] = node;
+	rank[root.node] = root.rank;
+	todo[count++] = root.node;
 	while (count) {
-		const uint32_t from = search->todo[--count];
+		const uint32_t from = todo[--count];
 
 		for (uint32_t i = graph->first[from]; i < graph->first[from + 1]; i++) {
-			if (search->state[graph->to[i]] & SEEN)
+			if (rank[graph->to[i]] != GRAPH_UNREACHED)
 				continue;
-			search->state[graph->to[i]] |= SEEN;
-			search->todo[count++] = graph->to[i];
+			rank[graph->to[i]] = root.rank;
+			todo[count++] = graph->to[i];
 		}
 	}
 }
 
-/* Of nodes that were not reached: those to which another one of them refers. */
-static void mark_owned(struct search *search)
+int graph_rank(struct graph *graph, const struct graph_root *root, size_t roots, size_t more)
 {
-	const struct graph *graph = search->graph;
+	uint32_t *todo = malloc((graph->nodes + 1ull) * sizeof(*todo));
+	unsigned rank = 0, next;
 
-	for (uint32_t node = 0; node < graph->nodes; node++) {
-		if (search->state[node] & SEEN)
-			continue;
-		for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++)
-			if (graph->to[i] != node)
-				search->state[graph->to[i]] |= HAS_OWNER;
-	}
-}
-
-static int find_leaders(struct search *search, struct graph_leaders *leaders)
-{
-	const uint32_t nodes = search->graph->nodes;
-	size_t count = 0;
-
-	for (uint32_t node = 0; node < nodes; node++)
-		count += !(search->state[node] & SEEN);
-	leaders->node = malloc((count + 1) * sizeof(*leaders->node));
-	if (!leaders->node)
+	graph->rank = calloc(graph->nodes + more + 1, sizeof(*graph->rank));
+	if (!todo || !graph->rank) {
+		free(todo);
 		return -ENOMEM;
-	mark_owned(search);
-	for (int is_ring = 0; is_ring < 2; is_ring++)
-		for (uint32_t node = 0; node < nodes; node++)
-			if (!(search->state[node] & SEEN) &&
-			    (is_ring || !(search->state[node] & HAS_OWNER))) {
-				leaders->node[leaders->count++] = node;
-				reach(search, node);
-			}
+	}
+	memset(graph->rank, GRAPH_UNREACHED, graph->nodes);
+	/* by rising rank, of which there are few */
+	for (; rank < GRAPH_UNREACHED; rank = next) {
+		next = GRAPH_UNREACHED;
+		for (size_t i = 0; i < roots; i++)
+			if (root[i].rank == rank)
+				reach(graph, graph->rank, root[i], todo);
+			else if (root[i].rank > rank && root[i].rank < next)
+				next = root[i].rank;
+	}
+	free(todo);
 	return 0;
 }
 
-int graph_find_leaders(const struct graph *graph, const uint32_t *seed, size_t seeds,
-		       struct graph_leaders *out_leaders)
-{
-	struct search search = {
-		.graph = graph,
-		.state = calloc(graph->nodes + 1ull, sizeof(*search.state)),
-		.todo = malloc((graph->nodes + 1ull) * sizeof(*search.todo)),
-	};
-	int err = search.state && search.todo ? 0 : -ENOMEM;
+/* ---- leaders --------------------------------------------------------------------------------- */
 
-	*out_leaders = (struct graph_leaders){0};
-	for (size_t i = 0; i < seeds && !err; i++)
-		reach(&search, seed[i]);
-	if (!err)
-		err = find_leaders(&search, out_leaders);
-	free(search.state);
-	free(search.todo);
+/* Of nodes that were not reached: those to which another one of them refers. */
+static void mark_owned(const struct graph *graph, uint8_t *is_owned)
+{
+	for (uint32_t node = 0; node < graph->nodes; node++) {
+		if (graph->rank[node] != GRAPH_UNREACHED)
+			continue;
+		for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++)
+			if (graph->to[i] != node)
+				is_owned[graph->to[i]] = true;
+	}
+}
+
+static void find_leaders(const struct graph *graph, const uint8_t *is_owned, uint8_t *rank,
+			 uint32_t *todo, struct graph_leaders *leaders)
+{
+	for (int is_ring = 0; is_ring < 2; is_ring++)
+		for (uint32_t node = 0; node < graph->nodes; node++)
+			if (rank[node] == GRAPH_UNREACHED && (is_ring || !is_owned[node])) {
+				leaders->node[leaders->count++] = node;
+				reach(graph, rank, (struct graph_root){.node = node}, todo);
+			}
+}
+
+int graph_find_leaders(const struct graph *graph, struct graph_leaders *out_leaders)
+{
+	const size_t nodes = graph->nodes + 1ull;
+	uint8_t *is_owned = calloc(nodes, sizeof(*is_owned)), *rank = malloc(nodes);
+	uint32_t *todo = malloc(nodes * sizeof(*todo));
+	size_t count = 0;
+
+	for (uint32_t node = 0; node < graph->nodes; node++)
+		count += graph->rank[node] == GRAPH_UNREACHED;
+	*out_leaders =
+		(struct graph_leaders){.node = malloc((count + 1) * sizeof(*out_leaders->node))};
+	const int err = is_owned && rank && todo && out_leaders->node ? 0 : -ENOMEM;
+
+	if (!err) {
+		memcpy(rank, graph->rank, graph->nodes);
+		mark_owned(graph, is_owned);
+		find_leaders(graph, is_owned, rank, todo, out_leaders);
+	}
+	free(is_owned);
+	free(rank);
+	free(todo);
 	return err;
 }

@@ -228,26 +228,44 @@ static int add_objects(struct references *references, const struct elf_images *i
 	return err;
 }
 
-/* The last two nodes. */
+static uint8_t rank_of(enum reference_kind kind)
+{
+	return kind == REFERENCE_STACK                               ? 1
+	       : kind == REFERENCE_MAPPING || kind == REFERENCE_REST ? 2
+								     : 0;
+}
+
+/* With the nodes so far as roots; two are to come. */
+static int rank(struct references *references)
+{
+	struct graph_root *root = malloc((references->root_count + 1ull) * sizeof(*root));
+	int err = root ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < references->root_count && !err; i++) {
+		const uint32_t node = i < references->places ? i : references->block_count + i;
+
+		root[i] = (struct graph_root){node, rank_of(references->root[i].kind)};
+	}
+	if (!err)
+		err = graph_rank(&references->graph, root, references->root_count, 2);
+	free(root);
+	return err;
+}
+
 static int add_nothing(struct references *references)
 {
 	const struct reference_root root = {.kind = REFERENCE_NOTHING};
-	const uint32_t objects = references->graph.nodes - references->block_count;
 	struct graph_leaders leaders = {0};
-	uint32_t *seed = malloc((objects + 1ull) * sizeof(*seed));
-	int err = seed ? 0 : -ENOMEM;
+	int err = rank(references);
 
-	for (uint32_t i = 0; i < objects && !err; i++)
-		seed[i] = i < references->places ? i : references->block_count + i;
 	if (!err)
-		err = graph_find_leaders(&references->graph, seed, objects, &leaders);
+		err = graph_find_leaders(&references->graph, &leaders);
 	references->nothing = references->graph.nodes;
 	for (uint32_t i = 0; i < leaders.count && !err; i++)
 		err = graph_add_edge(&references->graph, leaders.node[i], i);
 	if (!err)
 		err = graph_end_node(&references->graph);
 	free(leaders.node);
-	free(seed);
 	return err ? err : add_root(references, &root);
 }
 

@@ -8,6 +8,10 @@
  * and its libraries), which have the places in their data; what refers to the blocks to which
  * nothing else does; and, last, the root, which has all that is no block.
  *
+ * Ranks: what variables and other data lead to is theirs, even if a stack refers to it, too, as
+ * pointers on stacks are mostly there for a while, and may be left from before. What stacks lead to
+ * is theirs before it is another mapping's. And what nothing refers to keeps nothing of all that.
+ *
  * The process runs on meanwhile: a pointer that moves while the memory is read may be missed, and
  * blocks that are new are not there.
  */

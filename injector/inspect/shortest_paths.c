@@ -10,7 +10,7 @@ static void visit(const struct graph *graph, struct shortest_paths *paths, uint3
 	for (uint32_t edge = graph->first[node]; edge < graph->first[node + 1]; edge++) {
 		const uint32_t to = graph->to[edge];
 
-		if (paths->edge[to] != GRAPH_NONE)
+		if (paths->edge[to] != GRAPH_NONE || graph_is_weak(graph, node, to))
 			continue;
 		paths->edge[to] = edge;
 		paths->from[to] = node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shortest_paths.h - how a node of a graph is reached from the root: by a path of as few edges as
- * possible. Of several such paths it is one.
+ * possible, none of them weak. Of several such paths it is one.
  *
  * Paths have shapes, so that thousands of them can be shown as one: two have the same if they lead
  * by way of nodes of the same classes, by the same offsets. Offsets in nodes that are large, as

@@ -25,7 +25,7 @@ static void reach_without(const struct graph *graph, uint32_t root, uint32_t wit
 		for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
 			const uint32_t to = graph->to[i];
 
-			if (to == without || is_seen[to])
+			if (to == without || is_seen[to] || graph_is_weak(graph, node, to))
 				continue;
 			is_seen[to] = true;
 			todo[count++] = to;
@@ -140,6 +140,22 @@ UNIT_TEST(random_graphs_by_definition)
 		struct graph graph = made_random_graph(&state, nodes, 1 + i % 4);
 
 		check(&graph, made_number(&state, nodes));
+		graph_close(&graph);
+	}
+}
+
+UNIT_TEST(random_graphs_with_weak_edges)
+{
+	uint64_t state = 5;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		const uint32_t nodes = 4 + made_number(&state, NODES_MAX - 4);
+		struct graph graph = made_random_graph(&state, nodes, 1 + i % 4);
+		const struct graph_root root[] = {{0, 0}, {1, 1}, {2, 2}};
+
+		CHECK_EQ(graph_rank(&graph, root, 3, 0), 0);
+		for (uint32_t node = 0; node < 3; node++)
+			check(&graph, node);
 		graph_close(&graph);
 	}
 }
