@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* type_name.c - the readable name of a C++ class. */
+/* type_name.c - the readable names of a C++ class and of a variable. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,4 +24,9 @@ char *hi_analyzer_type_name(const char *mangled)
 	if (!strncmp(name, READS_AS, sizeof(READS_AS) - 1))
 		memmove(name, name + sizeof(READS_AS) - 1, strlen(name) - sizeof(READS_AS) + 2);
 	return name;
+}
+
+char *hi_analyzer_variable_name(const char *symbol)
+{
+	return demangle(symbol, true);
 }

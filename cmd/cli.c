@@ -26,10 +26,10 @@ static const struct command
 	help = {"help", run_help, "[COMMAND]", "show this help, or that of a command", ""};
 
 static const struct command *const commands[] = {
-	&cli_check,       &cli_explain, &cli_census, &cli_leaks,  &cli_attach,
-	&cli_run_program, &cli_guard,   &cli_dump,   &cli_detach, &cli_status,
-	&cli_pause,       &cli_resume,  &cli_reset,  &cli_rate,   &cli_top,
-	&cli_serve,       &report,      &diff,       &help};
+	&cli_check,  &cli_explain,     &cli_census, &cli_owners, &cli_leaks,
+	&cli_attach, &cli_run_program, &cli_guard,  &cli_dump,   &cli_detach,
+	&cli_status, &cli_pause,       &cli_resume, &cli_reset,  &cli_rate,
+	&cli_top,    &cli_serve,       &report,     &diff,       &help};
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const struct command *command_find(const char *name)

@@ -81,7 +81,7 @@ int cli_look_end(const struct cli_look *look, cli_look_print *print, void *conte
 {
 	const struct type_infos *types = &look->reader.types;
 	char **readable = calloc(types->count + 1, sizeof(*readable));
-	FILE *out = type_names_give_up_rights();
+	FILE *out = type_names_give_up_rights(look->file);
 
 	if (!out || !readable) {
 		fputs("heapinject: cannot give up its rights to print names of the process\n",

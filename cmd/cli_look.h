@@ -28,6 +28,7 @@ struct cli_look {
 	struct content_reader reader;
 	const struct heap_visitor *also; /* sees the walk of the heaps, too; NULL: nobody does */
 	char name[32];                   /* of the program */
+	int *file; /* stays open without rights, see cli_look_end; NULL: there is none */
 };
 
 /* Parses options anywhere among the arguments, and the pid. HI_EXIT_OK or HI_EXIT_USAGE. */

@@ -114,6 +114,8 @@ size_t hi_analyzer_check_suppressions(const char *text);
  * it without rights.
  */
 char *hi_analyzer_type_name(const char *mangled);
+/* The same of a variable, by its symbol, of C++ or Rust; the symbol itself if it is not mangled. */
+char *hi_analyzer_variable_name(const char *symbol);
 
 /*
  * Reads a heap profile of heapinject from profile_fd, names and all, and writes what it says to

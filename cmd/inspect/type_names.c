@@ -11,24 +11,32 @@
 #include "identity.h"
 #include "sandbox.h"
 
-FILE *type_names_give_up_rights(void)
+FILE *type_names_give_up_rights(int *file)
 {
 	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	int *const kept[] = {&out};
+	int *const kept[] = {&out, file};
 	struct sandbox_state state;
 
-	if (out < 0 || sandbox_keep(kept, 1) ||
+	if (out < 0 || sandbox_keep(kept, file ? 2 : 1) ||
 	    sandbox_enter(identity_to_run_as(identity_of_caller()), -1, &state))
 		return NULL;
 	return fdopen(out, "w");
 }
 
-char *type_names_readable(const char *mangled)
+static char *printable(char *name)
 {
-	char *name = hi_analyzer_type_name(mangled);
-
 	for (char *at = name; at && *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';
 	return name ? name : strdup("(out of memory)");
+}
+
+char *type_names_readable(const char *mangled)
+{
+	return printable(hi_analyzer_type_name(mangled));
+}
+
+char *type_names_variable(const char *symbol)
+{
+	return printable(hi_analyzer_variable_name(symbol));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Room output/: where a session's records go. sink.h opens all of it. directory.h and outputs.h
- * create the files for the right user. analyzer_child.h runs the analyzer as a child, sandbox.h
- * takes all rights from that child, and file_service.h gives it the files that it may have. Uses
- * the injector's stream/ and target/.
+ * create the files for the right user; new_file.h creates one for another command. analyzer_child.h
+ * runs the analyzer as a child, sandbox.h takes all rights from that child, and file_service.h
+ * gives it the files that it may have. Uses the injector's stream/ and target/.
  */
 
 /*

@@ -11,7 +11,11 @@
  *                      type_info.h: C++ classes
  *   pins.h             which of these keep free memory from going back; release_units.h: in what
  *                      units it would
+ *   live_roots.h       where pointers to them are beside blocks; data_places.h: variables there
  *   leaked_blocks.h    blocks that nothing refers to
+ *   owners.h           what retains the others; references.h: by which pointers
+ *   graph.h            a graph of numbers; dominators.h: its dominator tree;
+ *                      shortest_paths.h: how its nodes are reached
  *
  * Uses heaps/, reach/, elf/, target/. Only reads.
  */

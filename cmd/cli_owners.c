@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli_owners.c - `heapinject owners`: says what keeps the blocks of a running process, and how much
+ * each owner retains. Nothing is injected and no thread is stopped.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli_arguments.h"
+#include "cli_command.h"
+#include "cli_look.h"
+#include "heap_snapshot.h"
+#include "hi_exit.h"
+#include "new_file.h"
+#include "owners_print.h"
+#include "refused.h"
+
+#define SHOWN_SHARE 100 /* a class of a hundredth of all bytes has a row; in JSON */
+#define JSON_SHARE 1000 /* of a thousandth */
+
+struct owning {
+	struct cli_look look;
+	struct owners owners;
+	struct owner_paths paths;
+	const char *why, *output; /* NULL: not wanted */
+	int file;
+	bool json, all;
+	int exit_code; /* of what is done without rights */
+};
+
+static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
+{
+	static const struct option long_options[] = {{"why", required_argument, NULL, 'w'},
+						     {"output", required_argument, NULL, 'o'},
+						     {"all", no_argument, NULL, 'a'},
+						     {"json", no_argument, NULL, 'j'},
+						     {NULL, 0, NULL, 0}};
+	struct hi_options given = {
+		.argc = argc, .argv = argv, .known = long_options, .letters = "o:", .next = 1};
+
+	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		if (option == 'w')
+			owning->why = given.value;
+		else if (option == 'o')
+			owning->output = given.value;
+		else if (option == 'a')
+			owning->all = !given.is_off;
+		else if (option == 'j')
+			owning->json = !given.is_off;
+		else
+			return cli_option_error(argv[0], option, &given);
+	}
+	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+}
+
+static int find(struct owning *owning)
+{
+	struct cli_look *look = &owning->look;
+	int err = cli_look_now(look);
+
+	if (!err)
+		err = owners_find(&look->inspected, &look->blocks, &look->reader, &owning->owners);
+	if (!err && owning->why)
+		err = owner_paths_open(&owning->owners, owning->why, &owning->paths);
+	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
+}
+
+static int create_file(struct owning *owning)
+{
+	owning->file = new_file_create(owning->output);
+	if (owning->file < 0) {
+		fprintf(stderr, "heapinject: cannot create %s: %s\n", owning->output,
+			strerror(-owning->file));
+		return HI_EXIT_FAILED;
+	}
+	owning->look.file = &owning->file;
+	return HI_EXIT_OK;
+}
+
+/* ---- without rights -------------------------------------------------------------------------- */
+
+static int write_file(const struct owning *owning, const struct owner_names *names)
+{
+	FILE *file = fdopen(owning->file, "w");
+	const int err = file ? heap_snapshot_write(names, file) : -ENOMEM;
+
+	return file && fclose(file) && !err ? -EIO : err;
+}
+
+static int make_rows(const struct owning *owning, struct owner_rows *out_rows)
+{
+	const uint64_t bytes = owning->look.blocks.bytes;
+	const uint64_t least = owning->all ? 0 : bytes / (owning->json ? JSON_SHARE : SHOWN_SHARE);
+
+	return owner_rows_make(&owning->owners, owning->all || owning->json ? 0 : CLI_LOOK_ROWS,
+			       least, out_rows);
+}
+
+static void print(void *context, char *const *type, FILE *out)
+{
+	struct owning *owning = context;
+	struct owners_found found = {
+		.pid = owning->look.memory.pid,
+		.name = owning->look.name,
+		.blocks = &owning->look.blocks,
+		.names = {&owning->owners, type},
+		.paths = owning->why ? &owning->paths : NULL,
+	};
+	int err = owning->why ? owner_paths_find(&owning->paths, &found.names) : 0;
+
+	if (!err)
+		err = make_rows(owning, &found.rows);
+	if (!err && owning->json)
+		owners_print_json(&found, out);
+	else if (!err)
+		owners_print(&found, out);
+	if (!err && owning->output)
+		err = write_file(owning, &found.names);
+	owner_rows_close(&found.rows);
+	if (!err && owning->output && !owning->json)
+		fprintf(out, "Written: %s; to open it: DevTools of Chrome, Memory, Load\n",
+			owning->output);
+	if (err && !owning->json)
+		fprintf(out, "heapinject: that failed: %s\n", strerror(-err));
+	owning->exit_code = err ? HI_EXIT_FAILED : HI_EXIT_OK;
+}
+
+static int run_owners(int argc, char **argv)
+{
+	static struct owning owning;
+	pid_t pid;
+	int exit_code = parse(argc, argv, &owning, &pid);
+
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
+	int err = cli_look_open(&owning.look, pid);
+	if (!err)
+		err = find(&owning);
+	if (err)
+		return refused_print(pid, err);
+	if (owning.output)
+		exit_code = create_file(&owning);
+	if (exit_code == HI_EXIT_OK)
+		exit_code = cli_look_end(&owning.look, print, &owning);
+	return exit_code == HI_EXIT_OK ? owning.exit_code : exit_code;
+}
+
+const struct command cli_owners = {
+	"owners", run_owners, "PID [--why ADDRESS|CLASS] [--all] [--json] [-o FILE.heapsnapshot]",
+	"say what keeps the blocks of a process: variables, stacks, and what these retain",
+	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
+	"and says which\n"
+	"global variable, stack or other memory retains how much: what would be free without it. "
+	"Nothing is injected,\n"
+	"and no thread is stopped.\n"
+	"\n"
+	"      --why BLOCKS       instead: the shortest paths of pointers to the block that has an "
+	"address (0x...), or\n"
+	"                         to blocks of a class, as this command or census names it\n"
+	"      --all              all rows, not only the first 30 places and classes of 1 % and "
+	"more\n"
+	"      --json             one JSON object; heapinject(1) has its members\n"
+	"  -o, --output FILE      also write a heap snapshot for DevTools of Chrome; the file must "
+	"not exist\n"};
