@@ -60,11 +60,10 @@ static int render(const struct report_options *options, const struct profile *pr
 	if (output_is_seen(&output))
 		progress_bar_close();
 	style_use(output.stream, options->color);
-	if (!options->has_type && profile->meta.default_type)
-		shown.type = (enum sample_type)(profile->meta.default_type - 1);
+	if (!options->has_type)
+		shown.type = sample_type_shown_first(profile);
 	shown.file_count = profile->meta.files ? profile->meta.files : 1;
-	shown.intervals &= !caveats_withdraw(&profile->meta, shown.type == INUSE_SPACE ||
-								     shown.type == INUSE_OBJECTS);
+	shown.intervals &= !caveats_withdraw(&profile->meta, sample_type_is_inuse(shown.type));
 	err = options->renderer->render(profile, &shown, output.stream);
 	style_use(NULL, STYLE_NEVER);
 	progress_bar_close();
@@ -87,8 +86,13 @@ static int render(const struct report_options *options, const struct profile *pr
 static int show(const struct report_options *options, struct profile *profile)
 {
 	/* --growth has no profile of all files together; each file was filtered by itself. */
-	const int err =
-		options->renderer->render == render_growth ? 0 : report_filter(options, profile);
+	int err = 0;
+
+	if (options->renderer->render != render_growth) {
+		err = report_check_type(options, NULL, profile);
+		if (!err)
+			err = report_filter(options, profile);
+	}
 
 	/* a file that is written asks for it, too */
 	if (options->has_type)

@@ -12,7 +12,9 @@
 #include "render_formats.h"
 #include "render_units.h"
 #include "report_file.h"
+#include "report_option_table.h"
 #include "report_sum.h"
+#include "residency.h"
 #include "tag_frames.h"
 
 static void complain_of_unmatched(const struct report_options *options, unsigned int unmatched)
@@ -25,6 +27,21 @@ static void complain_of_unmatched(const struct report_options *options, unsigned
 						? "; --tags shows the tags that there are"
 						: "");
 	}
+}
+
+int report_check_type(const struct report_options *options, const char *file,
+		      const struct profile *profile)
+{
+	const char *why = residency_text(profile->meta.residency);
+
+	if (!options->has_type || (int)options->render.type < sample_type_count(profile))
+		return 0;
+	report_complain(options, "--%s: %s%s%s", report_option_table_type(options->render.type),
+			file ? file : "", file ? ": " : "",
+			why ? why
+			    : "what is resident is not known: a .pb.gz of a session says it, and "
+			      "of several files all must");
+	return -ENODATA;
 }
 
 /* Before the filters, which may name these frames, too. */
@@ -95,7 +112,9 @@ static int add_to_series(const struct report_options *options, const char *file,
 		complain_of_left_out(options, file, err, &profile);
 		err = 0;
 	} else if (!err) {
-		err = report_filter(options, &profile);
+		err = report_check_type(options, file, &profile);
+		if (!err)
+			err = report_filter(options, &profile);
 		if (!err)
 			err = series_add(series, &profile, options->render.type);
 		if (!err && options->render.set)

@@ -18,6 +18,12 @@
 int report_load(const struct report_options *options, struct series *series,
 		struct profile *profile);
 /*
+ * Whether the profile has the type that the options ask for; if not, says why, of this file (NULL =
+ * of all). 0 or -ENODATA.
+ */
+int report_check_type(const struct report_options *options, const char *file,
+		      const struct profile *profile);
+/*
  * Replaces the profile with the part that passes the filters. 0, or negative errno: the profile is
  * still open.
  */

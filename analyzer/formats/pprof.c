@@ -20,6 +20,7 @@
 #include "hooked_lines.h"
 #include "pprof_fields.h"
 #include "printable.h"
+#include "residency.h"
 #include "sample_types.h"
 #include "table.h"
 #include "text_out.h"
@@ -280,24 +281,17 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 static int64_t value_of(const struct pprof *pprof, const struct profile_row *row,
 			const struct part *part, enum sample_type type)
 {
-	const uint64_t wholes[] = {[ALLOC_OBJECTS] = row->alloc_count,
-				   [ALLOC_SPACE] = row->alloc_bytes,
-				   [INUSE_OBJECTS] = row->inuse_count,
-				   [INUSE_SPACE] = row->inuse_bytes};
-	const uint64_t shares[] = {[ALLOC_OBJECTS] = part->alloc_count,
-				   [ALLOC_SPACE] = part->alloc_bytes,
-				   [INUSE_OBJECTS] = part->inuse_count,
-				   [INUSE_SPACE] = part->inuse_bytes};
+	const uint64_t whole = sample_type_of_row(row, type),
+		       share = sample_type_of_part(part, type);
 	const double value = estimate_of(pprof->profile, row, type).value;
 
-	return text_whole(shares[type] == wholes[type]
-				  ? value
-				  : value * (double)shares[type] / (double)wholes[type]);
+	return text_whole(share == whole ? value : value * (double)share / (double)whole);
 }
 
 static void put_sample(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
 	const struct profile_stack *stack = &pprof->profile->stack[row->key.stack];
+	const int types = sample_type_count(pprof->profile);
 	uint64_t value[SAMPLE_TYPE_COUNT],
 		*location = calloc(stack->frame_count + 1u, sizeof(*location));
 
@@ -307,12 +301,12 @@ static void put_sample(struct pprof *pprof, const struct profile_row *row, const
 	}
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		location[i] = stack->frame[i] + 1ull;
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < types; type++)
 		/* as int64 on the wire */
 		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type);
 	part_begin(pprof);
 	protobuf_packed(&pprof->part, SAMPLE_LOCATION_ID, location, stack->frame_count);
-	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, SAMPLE_TYPE_COUNT);
+	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, (size_t)types);
 	put_labels(pprof, row, part);
 	part_end(pprof, PROFILE_SAMPLE);
 	free(location);
@@ -333,7 +327,9 @@ static void put_samples(struct pprof *pprof)
 		const struct part all = {.alloc_count = row->alloc_count,
 					 .alloc_bytes = row->alloc_bytes,
 					 .inuse_count = row->inuse_count,
-					 .inuse_bytes = row->inuse_bytes};
+					 .inuse_bytes = row->inuse_bytes,
+					 .resident_bytes = row->resident_bytes,
+					 .swapped_bytes = row->swapped_bytes};
 
 		if (row->alloc_count || row->inuse_count)
 			put_sample(pprof, row, &all);
@@ -432,6 +428,8 @@ static void put_comments(struct pprof *pprof)
 			    hi_format_bytes(to, high, sizeof(high)));
 	while ((hooked = hooked_lines_next(&cursor, &size)) != NULL)
 		put_comment(pprof, HOOKED_KEY " %.*s", (int)size, hooked);
+	if (residency_text(meta->residency))
+		put_comment(pprof, "%s", residency_text(meta->residency));
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (meta->caveat[kind])
 			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s",
@@ -451,12 +449,10 @@ static void put_drop_frames(struct pprof *pprof)
 static int pprof_build(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
-	const enum sample_type shown_first =
-		profile->meta.default_type ? (enum sample_type)(profile->meta.default_type - 1)
-					   : INUSE_SPACE;
+	const enum sample_type shown_first = sample_type_shown_first(profile);
 
 	string_number(pprof, ""); /* string 0 must be empty */
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < sample_type_count(profile); type++)
 		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].name,
 			       sample_types[type].unit);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");

@@ -5,7 +5,7 @@
  *
  * Values are estimates of what the target allocated, rounded: no reader of this format rescales.
  * Four sample types in the order of go's own heap profiles, with in-use bytes as the default
- * unless the profile has another one.
+ * unless the profile has another one; after them resident and swapped bytes, where known.
  */
 #ifndef HI_PPROF_H
 #define HI_PPROF_H

@@ -55,12 +55,16 @@ int read_add_counts(struct profile_row *row, const struct profile_row *counts)
 	if (runs_over(row->alloc_count, counts->alloc_count) ||
 	    runs_over(row->alloc_bytes, counts->alloc_bytes) ||
 	    runs_over(row->inuse_count, counts->inuse_count) ||
-	    runs_over(row->inuse_bytes, counts->inuse_bytes))
+	    runs_over(row->inuse_bytes, counts->inuse_bytes) ||
+	    runs_over(row->resident_bytes, counts->resident_bytes) ||
+	    runs_over(row->swapped_bytes, counts->swapped_bytes))
 		return -ERANGE;
 	row->alloc_count += counts->alloc_count;
 	row->alloc_bytes += counts->alloc_bytes;
 	row->inuse_count += counts->inuse_count;
 	row->inuse_bytes += counts->inuse_bytes;
+	row->resident_bytes += counts->resident_bytes;
+	row->swapped_bytes += counts->swapped_bytes;
 	return 0;
 }
 
@@ -85,6 +89,8 @@ int read_add_part(struct profile *profile, uint32_t row, uint32_t thread,
 	part->alloc_bytes += counts->alloc_bytes;
 	part->inuse_count += counts->inuse_count;
 	part->inuse_bytes += counts->inuse_bytes;
+	part->resident_bytes += counts->resident_bytes;
+	part->swapped_bytes += counts->swapped_bytes;
 	return 0;
 }
 
@@ -102,6 +108,8 @@ int read_share_rest(struct profile *profile)
 		rest[part->row].alloc_bytes -= part->alloc_bytes;
 		rest[part->row].inuse_count -= part->inuse_count;
 		rest[part->row].inuse_bytes -= part->inuse_bytes;
+		rest[part->row].resident_bytes -= part->resident_bytes;
+		rest[part->row].swapped_bytes -= part->swapped_bytes;
 	}
 	for (size_t i = 0; i < profile->row_count && !err; i++) {
 		if (rest[i].alloc_count || rest[i].alloc_bytes || rest[i].inuse_count ||

@@ -90,6 +90,9 @@ static const struct {
 	{"alloc_space", ALLOC_SPACE},
 	{"inuse_objects", INUSE_OBJECTS},
 	{"inuse_space", INUSE_SPACE},
+	/* ours after tcmalloc's */
+	{"resident_space", RESIDENT_SPACE},
+	{"swapped_space", SWAPPED_SPACE},
 	/* go pprof's for heap profiles that know nothing of what was freed */
 	{"objects", INUSE_OBJECTS},
 	{"space", INUSE_SPACE},
@@ -161,8 +164,10 @@ static void find_units(struct pprof_reader *reader)
  */
 static bool guess_columns(struct pprof_reader *reader)
 {
-	for (int type = 0; type < SAMPLE_TYPE_COUNT && reader->type_count == SAMPLE_TYPE_COUNT;
-	     type++)
+	const int count = (int)reader->type_count;
+
+	for (int type = 0;
+	     type < count && (count == SAMPLE_TYPES_ALWAYS || count == SAMPLE_TYPE_COUNT); type++)
 		reader->column[type] = type;
 	for (int type = 0; type < 2 && reader->type_count == 2; type++)
 		reader->column[INUSE_OBJECTS + type] = type;
@@ -214,7 +219,7 @@ static int choose_columns(struct pprof_reader *reader)
 		read_damage(reader->profile, "cut off before the strings that say what it counts");
 	find_columns(reader);
 	find_units(reader);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++)
 		has_any |= pprof_has(reader, (enum sample_type)type);
 	if (!has_any && !(lacks_types(reader) && guess_columns(reader)))
 		return refuse_types(reader);
@@ -226,6 +231,8 @@ static int choose_columns(struct pprof_reader *reader)
 		meta->missing |= PROFILE_MISSING_INUSE;
 	if (!pprof_has(reader, ALLOC_OBJECTS) && !pprof_has(reader, ALLOC_SPACE))
 		meta->missing |= PROFILE_MISSING_ALLOC;
+	if (pprof_has(reader, RESIDENT_SPACE) && pprof_has(reader, SWAPPED_SPACE))
+		meta->residency = PROFILE_RESIDENCY_KNOWN;
 	return 0;
 }
 

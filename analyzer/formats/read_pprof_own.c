@@ -17,6 +17,7 @@
 
 #include "heapfile_text.h"
 #include "hooked_lines.h"
+#include "residency.h"
 #include "scan.h"
 
 #define COUNT_MAX 0x1p62
@@ -129,6 +130,8 @@ void pprof_own_comment(const char *text, struct profile_meta *meta)
 		read_end(text, meta);
 	} else if (skip_text(&text, "trigger: ")) {
 		set_text(&meta->trigger, text, strlen(text));
+	} else if (residency_of(text)) {
+		meta->residency = residency_of(text);
 	} else if (skip_text(&text, "one sample per ")) {
 		read_rate(text, meta);
 	} else if (strcmp(text, "every allocation counted: exact") == 0) {
@@ -173,6 +176,8 @@ static void take_back_part(struct part *part, double alloc_share, double inuse_s
 	part->alloc_bytes = sampled(part->alloc_bytes, alloc_share);
 	part->inuse_count = sampled(part->inuse_count, inuse_share);
 	part->inuse_bytes = sampled(part->inuse_bytes, inuse_share);
+	part->resident_bytes = sampled(part->resident_bytes, inuse_share);
+	part->swapped_bytes = sampled(part->swapped_bytes, inuse_share);
 	if (part->inuse_count > part->alloc_count)
 		part->inuse_count = part->alloc_count;
 }
@@ -183,6 +188,8 @@ static void add_part(struct profile_row *row, const struct part *part)
 	row->alloc_bytes = heapfile_sum(row->alloc_bytes, part->alloc_bytes);
 	row->inuse_count = heapfile_sum(row->inuse_count, part->inuse_count);
 	row->inuse_bytes = heapfile_sum(row->inuse_bytes, part->inuse_bytes);
+	row->resident_bytes = heapfile_sum(row->resident_bytes, part->resident_bytes);
+	row->swapped_bytes = heapfile_sum(row->swapped_bytes, part->swapped_bytes);
 }
 
 /*
@@ -206,7 +213,9 @@ static void take_back_parts(struct profile *profile, const uint64_t *row_size)
 	for (size_t i = 0; i < profile->row_count; i++) {
 		if (is_estimate(&profile->row[i]))
 			profile->row[i].alloc_count = profile->row[i].alloc_bytes =
-				profile->row[i].inuse_count = profile->row[i].inuse_bytes = 0;
+				profile->row[i].inuse_count = profile->row[i].inuse_bytes =
+					profile->row[i].resident_bytes =
+						profile->row[i].swapped_bytes = 0;
 	}
 	for (size_t i = 0; i < profile->breakdown.count; i++) {
 		if (is_estimate(&profile->row[profile->breakdown.part[i].row]))
@@ -220,7 +229,9 @@ static void take_back_row(struct profile_row *row, uint64_t size)
 	struct part all = {.alloc_count = row->alloc_count,
 			   .alloc_bytes = row->alloc_bytes,
 			   .inuse_count = row->inuse_count,
-			   .inuse_bytes = row->inuse_bytes};
+			   .inuse_bytes = row->inuse_bytes,
+			   .resident_bytes = row->resident_bytes,
+			   .swapped_bytes = row->swapped_bytes};
 
 	take_back_part(&all, share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size),
 		       share_of(row->inuse_count, row->inuse_bytes, row->key.interval, size));
@@ -228,6 +239,8 @@ static void take_back_row(struct profile_row *row, uint64_t size)
 	row->alloc_bytes = all.alloc_bytes;
 	row->inuse_count = all.inuse_count;
 	row->inuse_bytes = all.inuse_bytes;
+	row->resident_bytes = all.resident_bytes;
+	row->swapped_bytes = all.swapped_bytes;
 }
 
 void pprof_own_take_back(struct profile *profile, const uint64_t *row_size)

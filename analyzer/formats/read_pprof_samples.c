@@ -113,6 +113,10 @@ static void split_sides(const struct pprof_reader *reader, const struct pprof_sa
 	add_to_side(&new->alloc_bytes, &base->alloc_bytes, value_of(reader, sample, ALLOC_SPACE));
 	add_to_side(&new->inuse_count, &base->inuse_count, value_of(reader, sample, INUSE_OBJECTS));
 	add_to_side(&new->inuse_bytes, &base->inuse_bytes, value_of(reader, sample, INUSE_SPACE));
+	add_to_side(&new->resident_bytes, &base->resident_bytes,
+		    value_of(reader, sample, RESIDENT_SPACE));
+	add_to_side(&new->swapped_bytes, &base->swapped_bytes,
+		    value_of(reader, sample, SWAPPED_SPACE));
 	for (int i = 0; i < SIDES; i++) {
 		if (!pprof_has(reader, ALLOC_OBJECTS) && !pprof_has(reader, INUSE_OBJECTS)) {
 			side[i].alloc_count = side[i].alloc_bytes != 0;
@@ -141,7 +145,8 @@ static int thread_of(struct pprof_reader *reader, const struct pprof_sample *sam
 static bool is_too_large(const struct profile_row *counts)
 {
 	return counts->alloc_count > INT64_MAX || counts->alloc_bytes > INT64_MAX ||
-	       counts->inuse_count > INT64_MAX || counts->inuse_bytes > INT64_MAX;
+	       counts->inuse_count > INT64_MAX || counts->inuse_bytes > INT64_MAX ||
+	       counts->resident_bytes > INT64_MAX || counts->swapped_bytes > INT64_MAX;
 }
 
 /* Keeps what the file says about the size of a row's blocks, for pprof_own_take_back(). */

@@ -20,16 +20,6 @@
 #define PRECISION 1e-11
 #define VALUE_MAX 0x1p62
 
-static bool is_space(enum sample_type type)
-{
-	return type == ALLOC_SPACE || type == INUSE_SPACE;
-}
-
-static bool is_inuse(enum sample_type type)
-{
-	return type == INUSE_OBJECTS || type == INUSE_SPACE;
-}
-
 /* Objects of one mean size, in bytes, and with which probability one of them is in the sample. */
 struct chance {
 	double size, probability;
@@ -55,7 +45,8 @@ static struct chance chance_of(uint64_t count, uint64_t bytes, uint64_t interval
 static struct estimate estimate_sampled(uint64_t count, const struct chance *chance,
 					uint64_t interval, enum sample_type type)
 {
-	const double each = is_space(type) ? chance->size : 1, weight = each / chance->probability;
+	const double each = sample_type_is_space(type) ? chance->size : 1,
+		     weight = each / chance->probability;
 
 	if (!chance->is_sampled)
 		return (struct estimate){.value = (double)count * each, .samples = (double)count};
@@ -81,7 +72,8 @@ static void add_details(const struct profile *profile, const struct profile_row 
 {
 	const double end_ns = (double)profile->meta.duration_ns;
 
-	estimate->slack = weight * (double)(is_inuse(type) ? row->inuse_slack : row->alloc_slack);
+	estimate->slack =
+		weight * (double)(sample_type_is_inuse(type) ? row->inuse_slack : row->alloc_slack);
 	estimate->live = weight * (double)row->inuse_count;
 	estimate->age_ns = weight * fmax(0, (double)row->inuse_count * end_ns - row->inuse_ns);
 	estimate->freed = weight * (double)row->freed_count;
@@ -116,8 +108,8 @@ static void widen_to(uint64_t interval, double size, enum sample_type type,
 		     struct estimate *estimate)
 {
 	if (interval > HI_INTERVAL_EXACT && size > 0)
-		estimate->unit =
-			fmax(estimate->unit, (is_space(type) ? size : 1) * (double)interval / size);
+		estimate->unit = fmax(estimate->unit, (sample_type_is_space(type) ? size : 1) *
+							      (double)interval / size);
 }
 
 /*
@@ -131,27 +123,48 @@ static void widen_by_changes(const struct profile_meta *meta, double size, enum 
 		widen_to(meta->change[i].interval, size, type, estimate);
 }
 
+/*
+ * Of an estimate of bytes in use, those of this type. Every sampled block has its own share. The
+ * variance would follow from the squares of the shares, which are not kept; a share is at most 1,
+ * so the variance is at most this, and just this if each block has all its bytes or none.
+ */
+static void take_share(const struct profile_row *row, enum sample_type type,
+		       struct estimate *estimate)
+{
+	const double share =
+		row->inuse_bytes ? (double)sample_type_of_row(row, type) / (double)row->inuse_bytes
+				 : 0;
+
+	estimate->value *= share;
+	estimate->variance *= share;
+	estimate->samples *= share;
+	estimate->slack = 0; /* it is known of whole blocks only */
+}
+
 /* alloc: of all that the row allocated. */
 static struct estimate estimate_by(const struct profile *profile, const struct profile_row *row,
 				   const struct chance *alloc, const struct chance *inuse,
 				   enum sample_type type)
 {
 	struct estimate estimate =
-		is_inuse(type) ? estimate_sampled(row->inuse_count, inuse, row->key.interval, type)
-			       : estimate_sampled(row->alloc_count, alloc, row->key.interval, type);
+		sample_type_is_inuse(type)
+			? estimate_sampled(row->inuse_count, inuse, row->key.interval, type)
+			: estimate_sampled(row->alloc_count, alloc, row->key.interval, type);
 
 	if (row->alloc_count) {
 		widen_by_changes(&profile->meta, alloc->size, type, &estimate);
 		widen_to(row->grain, alloc->size, type, &estimate); /* likewise, by thinning */
 		add_details(profile, row, 1 / alloc->probability, type, &estimate);
 	}
+	if (type >= SAMPLE_TYPES_ALWAYS)
+		take_share(row, type, &estimate);
 	if (row->key.side == PROFILE_NEW && profile->meta.new_scale[type] != 0)
 		scale_by(&estimate, profile->meta.new_scale[type]);
 	if (row->key.side == PROFILE_BASE)
 		turn_around(&estimate, profile->meta.base_scale > 0 ? profile->meta.base_scale : 1);
 	if (profile_row_balances(profile, row))
 		estimate.base = 0;
-	if (caveats_withdraw(&profile->meta, is_inuse(type)))
+	if (caveats_withdraw(&profile->meta, sample_type_is_inuse(type)))
 		estimate.variance = estimate.unit = 0;
 	return estimate;
 }
@@ -171,9 +184,11 @@ static struct chance inuse_chance(const struct profile_row *row, const struct ch
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
 			    enum sample_type type)
 {
+	if ((int)type >= sample_type_count(profile))
+		return (struct estimate){0};
 	const struct chance alloc =
 		chance_of(row->alloc_count, row->alloc_bytes, row->key.interval);
-	const struct chance inuse = is_inuse(type) ? inuse_chance(row, &alloc) : alloc;
+	const struct chance inuse = sample_type_is_inuse(type) ? inuse_chance(row, &alloc) : alloc;
 
 	return estimate_by(profile, row, &alloc, &inuse, type);
 }
@@ -185,9 +200,13 @@ void estimates_of(const struct profile *profile, const struct profile_row *row,
 		chance_of(row->alloc_count, row->alloc_bytes, row->key.interval);
 	const struct chance inuse = inuse_chance(row, &alloc);
 
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	const int known = sample_type_count(profile);
+
+	for (int type = 0; type < known; type++)
 		out_estimate[type] =
 			estimate_by(profile, row, &alloc, &inuse, (enum sample_type)type);
+	for (int type = known; type < SAMPLE_TYPE_COUNT; type++)
+		out_estimate[type] = (struct estimate){0};
 }
 
 enum sample_type estimate_first_type(const struct profile *profile)
@@ -203,17 +222,10 @@ double estimate_mean(double value, double divisor)
 static double share_of(const struct profile_row *row, const struct part *part,
 		       enum sample_type type)
 {
-	const uint64_t wholes[] = {[ALLOC_OBJECTS] = row->alloc_count,
-				   [ALLOC_SPACE] = row->alloc_bytes,
-				   [INUSE_OBJECTS] = row->inuse_count,
-				   [INUSE_SPACE] = row->inuse_bytes};
-	const uint64_t shares[] = {[ALLOC_OBJECTS] = part->alloc_count,
-				   [ALLOC_SPACE] = part->alloc_bytes,
-				   [INUSE_OBJECTS] = part->inuse_count,
-				   [INUSE_SPACE] = part->inuse_bytes};
+	const uint64_t whole = sample_type_of_row(row, type);
 
-	if (wholes[type])
-		return (double)shares[type] / (double)wholes[type];
+	if (whole)
+		return (double)sample_type_of_part(part, type) / (double)whole;
 	return row->alloc_count ? (double)part->alloc_count / (double)row->alloc_count : 1;
 }
 
@@ -244,8 +256,8 @@ struct estimate estimate_total(const struct profile *profile, enum sample_type t
 
 		estimate_add(&total, &row);
 	}
-	total.passed = (double)(is_space(type) ? profile->meta.passed_bytes
-					       : profile->meta.no_thread_slot);
+	total.passed = (double)(sample_type_is_space(type) ? profile->meta.passed_bytes
+							   : profile->meta.no_thread_slot);
 	return total;
 }
 

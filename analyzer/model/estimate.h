@@ -6,9 +6,7 @@
 #ifndef HI_ESTIMATE_H
 #define HI_ESTIMATE_H
 
-#include "profile.h"
-
-enum sample_type { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE, SAMPLE_TYPE_COUNT };
+#include "sample_types.h"
 
 /*
  * A sum of unbiased weights, with what its interval needs. Zero-initialized = nothing.
@@ -58,7 +56,8 @@ struct estimate estimate_row(uint64_t count, uint64_t bytes, uint64_t interval,
 			     enum sample_type type);
 /*
  * The estimate of a row of this profile. Where the profile's caveats withdraw the interval, the
- * estimate has none, as if every allocation had been counted.
+ * estimate has none, as if every allocation had been counted. Of a type that the profile does not
+ * have it is nothing.
  */
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,
 			    enum sample_type type);

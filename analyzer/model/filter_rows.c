@@ -37,6 +37,8 @@ static void add_counts(struct part *to, const struct part *from)
 	to->alloc_bytes += from->alloc_bytes;
 	to->inuse_count += from->inuse_count;
 	to->inuse_bytes += from->inuse_bytes;
+	to->resident_bytes += from->resident_bytes;
+	to->swapped_bytes += from->swapped_bytes;
 }
 
 /* Adds up what passes of each row, by the threads that have it. */
@@ -57,7 +59,9 @@ static void sum_parts(struct filter_rows *rows, struct part *kept)
 			kept[i] = (struct part){.alloc_count = row->alloc_count,
 						.alloc_bytes = row->alloc_bytes,
 						.inuse_count = row->inuse_count,
-						.inuse_bytes = row->inuse_bytes};
+						.inuse_bytes = row->inuse_bytes,
+						.resident_bytes = row->resident_bytes,
+						.swapped_bytes = row->swapped_bytes};
 	}
 }
 
@@ -78,6 +82,8 @@ struct profile_row filter_row_of(const struct profile_row *row, const struct par
 	part.alloc_bytes = kept->alloc_bytes;
 	part.inuse_count = kept->inuse_count;
 	part.inuse_bytes = kept->inuse_bytes;
+	part.resident_bytes = kept->resident_bytes;
+	part.swapped_bytes = kept->swapped_bytes;
 	part.alloc_slack = (uint64_t)((double)row->alloc_slack * of_alloc);
 	part.inuse_slack = (uint64_t)((double)row->inuse_slack * of_inuse);
 	part.freed_count = (uint64_t)((double)row->freed_count * of_alloc);

@@ -121,6 +121,8 @@ static void add_row(struct merge *merge, struct profile_row *to, const struct pr
 	to->alloc_bytes += from->alloc_bytes;
 	to->inuse_count += from->inuse_count;
 	to->inuse_bytes += from->inuse_bytes;
+	to->resident_bytes += from->resident_bytes;
+	to->swapped_bytes += from->swapped_bytes;
 	to->alloc_slack += from->alloc_slack;
 	to->inuse_slack += from->inuse_slack;
 	to->freed_count += from->freed_count;
@@ -164,6 +166,8 @@ static int add_part(struct merge *merge, uint32_t row, uint32_t thread, const st
 	part->alloc_bytes += counts->alloc_bytes;
 	part->inuse_count += counts->inuse_count;
 	part->inuse_bytes += counts->inuse_bytes;
+	part->resident_bytes += counts->resident_bytes;
+	part->swapped_bytes += counts->swapped_bytes;
 	return 0;
 }
 
@@ -175,7 +179,9 @@ static int add_nobodys(struct merge *merge, size_t row_count, const struct profi
 		const struct part counts = {.alloc_count = rows[i].alloc_count,
 					    .alloc_bytes = rows[i].alloc_bytes,
 					    .inuse_count = rows[i].inuse_count,
-					    .inuse_bytes = rows[i].inuse_bytes};
+					    .inuse_bytes = rows[i].inuse_bytes,
+					    .resident_bytes = rows[i].resident_bytes,
+					    .swapped_bytes = rows[i].swapped_bytes};
 		if (add_part(merge, place ? place[i] : (uint32_t)i, 0, &counts))
 			return -ENOMEM;
 	}
@@ -329,6 +335,9 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 	struct merge merge = {.into = into, .from = from, .side = side};
 	const bool is_first = into->row_count == 0 && !into->meta.interval,
 		   is_difference = into->meta.is_difference || from->meta.is_difference;
+	/* of some of the rows it would be of no use */
+	const bool is_known = from->meta.residency == PROFILE_RESIDENCY_KNOWN &&
+			      (is_first || into->meta.residency == PROFILE_RESIDENCY_KNOWN);
 	double changes[PROFILE_VALUES];
 	int err = reserve(&merge);
 
@@ -343,6 +352,9 @@ int profile_merge(struct profile *into, const struct profile *from, enum profile
 	if (!err && side == PROFILE_NEW)
 		err = is_first ? copy_meta(&into->meta, &from->meta)
 			       : merge_meta(&into->meta, &from->meta);
+	if (!is_first)
+		into->meta.residency =
+			is_known ? PROFILE_RESIDENCY_KNOWN : PROFILE_RESIDENCY_UNKNOWN;
 	memcpy(into->meta.base_changes, changes, sizeof(changes));
 	into->meta.is_difference = is_difference;
 	if (!err)

@@ -108,6 +108,8 @@ struct profile_row {
 	 */
 	uint64_t grain;
 	uint32_t history; /* number in histories; 0 = none, see row_history.h */
+	/* of inuse_bytes: on pages that are in memory, or swapped out (enum profile_residency) */
+	uint64_t resident_bytes, swapped_bytes;
 };
 
 /* From time_ns on, the countdowns to the next sample were drawn with this mean interval. */
@@ -135,6 +137,16 @@ enum profile_rule {
 	PROFILE_RULE_LINEAR /* heap/N of gperftools: (N / 2) / size, where that is above 1 */
 };
 
+/* Whether the resident and the swapped bytes of rows and parts are known, and if not, why not. */
+enum profile_residency {
+	PROFILE_RESIDENCY_UNKNOWN, /* nobody has looked */
+	PROFILE_RESIDENCY_KNOWN,
+	PROFILE_RESIDENCY_REFUSED, /* it could not be read */
+	PROFILE_RESIDENCY_GONE,    /* the process had ended, or was another program */
+	PROFILE_RESIDENCY_NO_MEMORY,
+	PROFILE_RESIDENCY_TOO_FAR, /* the blocks lie in more address space than is looked at */
+};
+
 /* What the views count as one function. */
 enum profile_granularity {
 	PROFILE_FUNCTIONS,
@@ -144,7 +156,7 @@ enum profile_granularity {
 	PROFILE_FILEFUNCTIONS,
 	PROFILE_MODULES
 };
-#define PROFILE_VALUES 4u /* one for each enum sample_type of estimate.h */
+#define PROFILE_VALUES 6u /* one for each enum sample_type of sample_types.h */
 
 /* Memory of the process, and address space of the sampled blocks, in bytes; 0 = unknown. */
 struct profile_memory {
@@ -184,6 +196,7 @@ struct profile_meta {
 	bool is_scaled;    /* the counts are another tool's estimates, of unknown certainty */
 	uint32_t missing;  /* bits of enum profile_missing: which figures are substitutes */
 	enum profile_rule rule;
+	enum profile_residency residency;
 	/* in use, and left out, as the file says that it is no leak */
 	uint64_t suppressed_bytes;
 	bool is_difference; /* the file holds differences, and not what they are of */

@@ -26,6 +26,7 @@ struct part {
 	uint32_t row;
 	uint32_t thread; /* index into thread[]; 0 = no particular thread */
 	uint64_t alloc_count, alloc_bytes, inuse_count, inuse_bytes;
+	uint64_t resident_bytes, swapped_bytes; /* as in struct profile_row */
 };
 struct thread_breakdown {
 	struct part *part;

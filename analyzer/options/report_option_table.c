@@ -10,10 +10,9 @@
 #define RENDERERS_MAX 48u
 
 static const char *const type_options[SAMPLE_TYPE_COUNT] = {
-	[ALLOC_OBJECTS] = "alloc-objects",
-	[ALLOC_SPACE] = "alloc-space",
-	[INUSE_OBJECTS] = "inuse-objects",
-	[INUSE_SPACE] = "inuse-space",
+	[ALLOC_OBJECTS] = "alloc-objects",   [ALLOC_SPACE] = "alloc-space",
+	[INUSE_OBJECTS] = "inuse-objects",   [INUSE_SPACE] = "inuse-space",
+	[RESIDENT_SPACE] = "resident-space", [SWAPPED_SPACE] = "swapped-space",
 };
 
 /* The fixed options, the sample types, and one option for each renderer. */

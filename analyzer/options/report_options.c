@@ -238,11 +238,10 @@ static int set_type(struct report_options *options, const char *text)
 	options->has_type = true;
 	if (report_option_table_type_of(text, &options->render.type))
 		return 0;
-	report_complain(
-		options,
-		"--sample-index is alloc_objects (0), alloc_space (1), inuse_objects (2) or "
-		"inuse_space (3), not \"%s\"",
-		text);
+	report_complain(options,
+			"--sample-index is alloc_objects (0), alloc_space (1), inuse_objects (2), "
+			"inuse_space (3), resident_space (4) or swapped_space (5), not \"%s\"",
+			text);
 	return -EINVAL;
 }
 

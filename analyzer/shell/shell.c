@@ -142,11 +142,8 @@ static void run_weblist(struct shell *shell, const struct shell_words *words)
 
 static void run_options(struct shell *shell, const struct shell_words *words)
 {
-	const uint32_t type = shell->profile->meta.default_type;
-
 	(void)words;
-	shell_settings_print(&shell->settings, type ? (enum sample_type)(type - 1) : INUSE_SPACE,
-			     stdout);
+	shell_settings_print(&shell->settings, sample_type_shown_first(shell->profile), stdout);
 }
 
 /* What pprof clears by one sign. */

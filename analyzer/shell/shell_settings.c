@@ -166,7 +166,9 @@ static const struct {
 	{"granularity", NULL, "functions", "addresses | filefunctions | files | functions | lines"},
 	{"limit", "nodecount", "-1", "0 is all, -1 is the view's own"},
 	{"nodefraction", NULL, "0.005", NULL},
-	{"sample-index", NULL, NULL, "alloc_objects | alloc_space | inuse_objects | inuse_space"},
+	{"sample-index", NULL, NULL,
+	 "alloc_objects | alloc_space | inuse_objects | inuse_space | resident_space | "
+	 "swapped_space"},
 	{"sort", NULL, "flat", "cum | flat"},
 	{"tail", NULL, "10%", NULL},
 	{"trim", NULL, "true", NULL},

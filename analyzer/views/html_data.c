@@ -75,7 +75,7 @@ static void write_meta(const struct profile *profile, FILE *out)
 
 static void write_types(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
-	static const char *const text[SAMPLE_TYPE_COUNT] = {
+	static const char *const text[SAMPLE_TYPES_ALWAYS] = {
 		[ALLOC_OBJECTS] = "\"kind\":\"alloc\",\"isBytes\":false",
 		[ALLOC_SPACE] = "\"kind\":\"alloc\",\"isBytes\":true",
 		[INUSE_OBJECTS] = "\"kind\":\"inuse\",\"isBytes\":false",
@@ -83,10 +83,11 @@ static void write_types(const struct profile_meta *meta, enum sample_type type, 
 	};
 
 	fprintf(out, "\"type\":%d,\"types\":[", (int)type);
-	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+	for (int i = 0; i < SAMPLE_TYPES_ALWAYS; i++)
 		fprintf(out, "%s{%s,\"isUnsure\":%s}", i ? "," : "", text[i],
-			caveats_withdraw(meta, i == INUSE_OBJECTS || i == INUSE_SPACE) ? "true"
-										       : "false");
+			caveats_withdraw(meta, sample_type_is_inuse((enum sample_type)i))
+				? "true"
+				: "false");
 	fputs("],\n", out);
 }
 

@@ -18,7 +18,7 @@
 /* Sums by node, in columns of four sample types each. */
 struct sums {
 	size_t nodes, columns;
-	double (*value)[SAMPLE_TYPE_COUNT];
+	double (*value)[SAMPLE_TYPES_ALWAYS];
 };
 
 static int sums_open(struct sums *sums, size_t nodes, size_t columns)
@@ -33,8 +33,8 @@ static double *sums_at(const struct sums *sums, size_t node, size_t column)
 	return sums->value[node * sums->columns + column];
 }
 
-/* What is written of a cell: a sample type, or SAMPLE_TYPE_COUNT + 0 or 1 for node and column. */
-enum { CELL_NODE = SAMPLE_TYPE_COUNT, CELL_COLUMN };
+/* What is written of a cell: a sample type, or SAMPLE_TYPES_ALWAYS + 0 or 1 for node and column. */
+enum { CELL_NODE = SAMPLE_TYPES_ALWAYS, CELL_COLUMN };
 
 static bool has_cell(const double *value)
 {
@@ -178,7 +178,7 @@ static void add_part(const struct html_nodes *nodes, const struct part *part,
 	const struct profile_row *row = &profile->row[part->row];
 	double *at = sums_at(sums, nodes->leaf[row->key.stack], column[part->thread]);
 
-	for (int type = 0; type < SAMPLE_TYPE_COUNT && row->key.side == PROFILE_NEW; type++)
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS && row->key.side == PROFILE_NEW; type++)
 		at[type] += estimate_part(profile, row, part, (enum sample_type)type).value;
 }
 
@@ -198,8 +198,8 @@ static void write_thread_names(const struct thread_breakdown *threads, const uin
 
 int html_figures_write_threads(const struct html_nodes *nodes, FILE *out)
 {
-	static const char *const name[SAMPLE_TYPE_COUNT] = {"allocObjects", "allocSpace",
-							    "inuseObjects", "inuseSpace"};
+	static const char *const name[SAMPLE_TYPES_ALWAYS] = {"allocObjects", "allocSpace",
+							      "inuseObjects", "inuseSpace"};
 	const struct thread_breakdown *threads = &nodes->profile->breakdown;
 	uint32_t *column, order[THREADS_MAX];
 	struct sums sums;
@@ -221,7 +221,7 @@ int html_figures_write_threads(const struct html_nodes *nodes, FILE *out)
 		write_thread_names(threads, order, (size_t)shown, out);
 		write_cells(&sums, "node", CELL_NODE, out);
 		write_cells(&sums, "thread", CELL_COLUMN, out);
-		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+		for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++)
 			write_cells(&sums, name[type], type, out);
 		fputs("},\n", out);
 	}
@@ -267,7 +267,7 @@ static void write_figures(const struct sums *sums, const char *name, int type, b
 			continue;
 		fputs(before, out);
 		before = ",";
-		if (type == SAMPLE_TYPE_COUNT)
+		if (type == SAMPLE_TYPES_ALWAYS)
 			text_count(node, out);
 		else if (is_deviation)
 			fprintf(out, "%.3g", sqrt(fmax(sums_at(sums, node, 1)[type], 0)));
@@ -287,12 +287,12 @@ static void write_snapshot(const struct profile *profile, const char *file, cons
 	html_write_printable("file", file, out);
 	fprintf(out, "\"pid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"duration\":%.3f", meta->pid,
 		meta->start_unix_ns / 1000000000u, (double)meta->duration_ns / 1e9);
-	write_figures(sums, ",\"node\":", SAMPLE_TYPE_COUNT, false, out);
+	write_figures(sums, ",\"node\":", SAMPLE_TYPES_ALWAYS, false, out);
 	fputs(",\"self\":[", out);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++)
 		write_figures(sums, type ? "," : "", type, false, out);
 	fputs(is_exact ? "],\"deviation\":null}" : "],\"deviation\":[", out);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT && !is_exact; type++)
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS && !is_exact; type++)
 		write_figures(sums, type ? "," : "", type, true, out);
 	fputs(is_exact ? "" : "]}", out);
 }
@@ -316,7 +316,7 @@ static int add_snapshot(struct html_nodes *nodes, const struct profile *profile,
 		struct estimate estimate[SAMPLE_TYPE_COUNT];
 
 		estimates_of(profile, &profile->row[i], estimate);
-		for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++) {
 			sums_at(sums, node, 0)[type] += estimate[type].value;
 			sums_at(sums, node, 1)[type] += estimate[type].variance;
 		}

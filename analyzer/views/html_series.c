@@ -155,8 +155,8 @@ static void write_meta(const struct page *page)
 	const struct growth *growth = page->growth;
 	const struct series *series = growth->series;
 	const struct series_snapshot *first = series->snapshot;
-	const bool is_inuse = page->type == INUSE_SPACE || page->type == INUSE_OBJECTS,
-		   is_bytes = page->type == ALLOC_SPACE || page->type == INUSE_SPACE;
+	const bool is_inuse = sample_type_is_inuse(page->type),
+		   is_bytes = sample_type_is_space(page->type);
 	FILE *out = page->out;
 
 	html_write_printable("title", series->comm, out);

@@ -207,7 +207,7 @@ static void write_spread(const struct writer *writer, int type, enum quantity qu
 static void write_quantity(const struct writer *writer, const char *name, enum quantity quantity)
 {
 	fprintf(writer->out, ",\n\"%s\":[", name);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++) {
 		fputs(type ? ",\n[" : "[", writer->out);
 		if (quantity == SELF_NEW || quantity == SELF_BASE)
 			write_sums(writer, type, quantity);
@@ -220,7 +220,7 @@ static void write_quantity(const struct writer *writer, const char *name, enum q
 
 static bool is_exact(const struct calltree *tree)
 {
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++) {
 		const struct estimate *total = &tree->node[0].total[type];
 		if (total->variance > 0 || total->unit > 0)
 			return false;

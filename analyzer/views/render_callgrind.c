@@ -34,6 +34,7 @@ struct writer {
 	struct listing *listing;
 	bool *has_file, *has_function, *has_module; /* the name was already written */
 	enum sample_type event[SAMPLE_TYPE_COUNT];  /* in the order of the columns */
+	int events;
 	int64_t total[SAMPLE_TYPE_COUNT];
 	FILE *out;
 };
@@ -117,7 +118,7 @@ static void put_module(struct writer *writer, const char *key, uint32_t place)
 static void put_values(struct writer *writer, const struct call_cost *cost)
 {
 	text_count(cost->place.line, writer->out);
-	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++) {
+	for (int i = 0; i < writer->events; i++) {
 		const int64_t value = text_whole(cost->value[writer->event[i]]);
 
 		putc(' ', writer->out);
@@ -182,11 +183,11 @@ static void put_head(struct writer *writer)
 	fputs("cmd: ", writer->out);
 	text_plain(meta->cmdline ? meta->cmdline : meta->comm, "unknown", writer->out);
 	fputs("\npositions: line\n", writer->out);
-	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+	for (int i = 0; i < writer->events; i++)
 		fprintf(writer->out, "event: %s : %s\n", sample_types[writer->event[i]].name,
 			sample_types[writer->event[i]].meaning);
 	fputs("events:", writer->out);
-	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+	for (int i = 0; i < writer->events; i++)
 		fprintf(writer->out, " %s", sample_types[writer->event[i]].name);
 	putc('\n', writer->out);
 }
@@ -194,9 +195,10 @@ static void put_head(struct writer *writer)
 /* The requested type comes first, because readers sort by the first event. */
 static void order_events(struct writer *writer, enum sample_type first)
 {
-	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
-		writer->event[i] = (enum sample_type)(((int)first + SAMPLE_TYPE_COUNT - i) %
-						      SAMPLE_TYPE_COUNT);
+	const int count = writer->events = sample_type_count(writer->profile);
+
+	for (int i = 0; i < count; i++)
+		writer->event[i] = (enum sample_type)(((int)first + count - i) % count);
 }
 
 static int reserve(struct writer *writer)
@@ -219,7 +221,7 @@ static void write_all(struct writer *writer)
 	put_head(writer);
 	put_costs(writer);
 	fputs("\ntotals:", writer->out);
-	for (int i = 0; i < SAMPLE_TYPE_COUNT; i++)
+	for (int i = 0; i < writer->events; i++)
 		fprintf(writer->out, " %" PRId64, writer->total[i]);
 	putc('\n', writer->out);
 }

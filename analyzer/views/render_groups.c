@@ -58,7 +58,7 @@ static void group_add(struct groups *groups, size_t index, const struct profile 
 		      const struct profile_row *row, const struct part *part)
 {
 	const enum sample_type type = groups->options->type;
-	const bool is_inuse = type == INUSE_SPACE || type == INUSE_OBJECTS;
+	const bool is_inuse = sample_type_is_inuse(type);
 	struct group *group = &groups->group[index];
 	const struct estimate value = estimate_part(profile, row, part, type);
 

@@ -47,7 +47,7 @@ static char *format_rate(double rate, const char *unit, enum sample_type type, c
 
 	if (isinf(rate))
 		snprintf(text, HI_UNITS_TEXT_MAX, "?");
-	else if (type == ALLOC_SPACE || type == INUSE_SPACE)
+	else if (sample_type_is_space(type))
 		snprintf(text, HI_UNITS_TEXT_MAX, "%.20s/%s",
 			 hi_format_bytes(rate, value, sizeof(value)), unit);
 	else

@@ -27,10 +27,9 @@
 #define INCOMPLETE_RARE 20u
 
 static const char *const what[SAMPLE_TYPE_COUNT] = {
-	[ALLOC_OBJECTS] = " objects allocated",
-	[ALLOC_SPACE] = " allocated",
-	[INUSE_OBJECTS] = " objects in use",
-	[INUSE_SPACE] = " in use",
+	[ALLOC_OBJECTS] = " objects allocated",    [ALLOC_SPACE] = " allocated",
+	[INUSE_OBJECTS] = " objects in use",       [INUSE_SPACE] = " in use",
+	[RESIDENT_SPACE] = " in use and resident", [SWAPPED_SPACE] = " in use and swapped out",
 };
 
 /* Prints text that comes from the target and may contain anything. */
@@ -156,7 +155,7 @@ static void print_slack(const struct profile_meta *meta, enum sample_type type,
 	if (!meta->slack_samples || total->slack <= 0)
 		return;
 	fprintf(out, "Waste: %s", hi_format_bytes(total->slack, text, sizeof(text)));
-	if ((type == ALLOC_SPACE || type == INUSE_SPACE) && total->value + total->base > 0)
+	if (sample_type_is_space(type) && total->value + total->base > 0)
 		fprintf(out, " (%.1f%%)", 100 * total->slack / (total->value + total->base));
 	fprintf(out, " more than was requested, by the allocator's rounding\n");
 }
@@ -220,8 +219,7 @@ static void print_suppressed(const struct profile_meta *meta, FILE *out)
 /* Warns about figures that the file of another tool does not have. */
 static void print_missing(const struct profile_meta *meta, enum sample_type type, FILE *out)
 {
-	const bool is_space = type == ALLOC_SPACE || type == INUSE_SPACE,
-		   is_inuse = type == INUSE_OBJECTS || type == INUSE_SPACE;
+	const bool is_space = sample_type_is_space(type), is_inuse = sample_type_is_inuse(type);
 
 	if (meta->missing & (is_space ? PROFILE_MISSING_SPACE : PROFILE_MISSING_OBJECTS))
 		fprintf(out, "Warning: the input tells no %s: these figures mean nothing\n",

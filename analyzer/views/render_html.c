@@ -140,6 +140,11 @@ static int render(const struct profile *profile, const struct render_options *op
 
 	if (err)
 		return err;
+	if (options->type >= SAMPLE_TYPES_ALWAYS)
+		return render_fail(
+			-EINVAL,
+			"a page has no place for what is resident or swapped out; --text, --svg "
+			"or --flame do");
 	if (has_answer)
 		err = answer_open(profile, LEAKS_TAIL_SHARE * (double)profile->meta.duration_ns,
 				  TREND_LEVEL, &answer);

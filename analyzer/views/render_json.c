@@ -98,10 +98,10 @@ static void put_meta(const struct profile *profile, FILE *out)
 		profile_is_comparison(profile) ? "true" : "false");
 }
 
-static void put_types(FILE *out)
+static void put_types(const struct profile *profile, FILE *out)
 {
 	fputs("\"sample_types\":[", out);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < sample_type_count(profile); type++)
 		fprintf(out, "%s{\"name\":\"%s\",\"unit\":\"%s\"}", type ? "," : "",
 			sample_types[type].name, sample_types[type].unit);
 	fputs("],\n", out);
@@ -127,7 +127,7 @@ static void put_estimate(const struct profile *profile, const struct estimate *e
 
 	estimate_interval(estimate, &low, &high);
 	put_whole("{\"value\":", estimate->value, out);
-	if (caveats_withdraw(&profile->meta, type == INUSE_OBJECTS || type == INUSE_SPACE)) {
+	if (caveats_withdraw(&profile->meta, sample_type_is_inuse(type))) {
 		fputs(",\"low\":null,\"high\":null", out);
 	} else {
 		put_whole(",\"low\":", low, out);
@@ -140,7 +140,7 @@ static void put_estimate(const struct profile *profile, const struct estimate *e
 static void put_totals(const struct profile *profile, FILE *out)
 {
 	fputs("\"totals\":[", out);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (int type = 0; type < sample_type_count(profile); type++) {
 		const struct estimate total = estimate_total(profile, (enum sample_type)type);
 
 		fputs(type ? ",\n" : "\n", out);
@@ -238,7 +238,7 @@ static void put_stack(const struct profile *profile, const struct rows_of *rows,
 	fputs("],\"end\":", out);
 	text_json(stack->end < HI_STACK_ENDS ? end_names[stack->end] : NULL, out);
 	fputs(",\"estimates\":[", out);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (int type = 0; type < sample_type_count(profile); type++) {
 		struct estimate sum = {0};
 
 		for (uint32_t i = rows->first[index]; i < rows->first[index + 1]; i++) {
@@ -345,7 +345,7 @@ int render_json(const struct profile *profile, const struct render_options *opti
 	(void)options;
 	fprintf(out, "{\"schema\":\"heapinject-profile\",\"version\":%d,\n", SCHEMA_VERSION);
 	put_meta(profile, out);
-	put_types(out);
+	put_types(profile, out);
 	put_totals(profile, out);
 	put_modules(profile, out);
 	put_frames(profile, out);

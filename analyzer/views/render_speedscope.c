@@ -90,10 +90,12 @@ static void print_profile(const struct stack_sums *sums, enum sample_type type,
 	fprintf(out, "],\"endValue\":%" PRId64 "}", total);
 }
 
-static void print_profiles(const struct stack_sums *sums, bool is_comparison, FILE *out)
+static void print_profiles(const struct profile *profile, const struct stack_sums *sums, FILE *out)
 {
+	const bool is_comparison = profile_is_comparison(profile);
+
 	fputs("\"profiles\":[\n", out);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (int type = 0; type < sample_type_count(profile); type++) {
 		if (type)
 			fputs(",\n", out);
 		print_profile(sums, (enum sample_type)type, is_comparison ? SHOWN_GROWN : SHOWN_ALL,
@@ -122,7 +124,7 @@ int render_speedscope(const struct profile *profile, const struct render_options
 	fprintf(out, ",\"activeProfileIndex\":%d,\n", (int)options->type * (is_comparison ? 2 : 1));
 	print_frames(&sums, out);
 	fputs(",\n", out);
-	print_profiles(&sums, is_comparison, out);
+	print_profiles(profile, &sums, out);
 	fputs("}\n", out);
 	stack_sums_close(&sums);
 	return render_result(0, out);

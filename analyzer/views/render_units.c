@@ -102,7 +102,7 @@ char *render_size(double bytes, char *text)
 
 char *render_value_short(double value, enum sample_type type, char *text)
 {
-	if (type == ALLOC_SPACE || type == INUSE_SPACE)
+	if (sample_type_is_space(type))
 		return format(value, 1, text);
 	snprintf(text, HI_UNITS_TEXT_MAX, "%.1f", value);
 	return text;
@@ -112,7 +112,7 @@ char *render_value(double value, enum sample_type type, char *text)
 {
 	if (divisor != 1)
 		value = trunc(round(value) / divisor);
-	if (type == ALLOC_SPACE || type == INUSE_SPACE)
+	if (sample_type_is_space(type))
 		return render_size(value, text);
 	snprintf(text, HI_UNITS_TEXT_MAX, "%.0f", round(value) == 0 ? 0 : value);
 	return text;

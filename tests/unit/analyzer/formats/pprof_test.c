@@ -136,7 +136,7 @@ UNIT_TEST(values_are_estimates)
 	const struct field sample = top(&parsed, 2, 0), values = inner(sample, 2, 0),
 			   label = inner(sample, 3, 0);
 	const uint8_t *at = values.bytes;
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++)
 		CHECK_EQ(take_varint(&at),
 			 estimate_round(estimate_total(&profile, (enum sample_type)type).value));
 	CHECK(at == values.bytes + values.value);
@@ -272,16 +272,16 @@ UNIT_TEST(rows_of_the_base_are_negative)
 {
 	static struct parsed parsed;
 	struct profile profile;
-	int64_t value[SAMPLE_TYPE_COUNT];
+	int64_t value[SAMPLE_TYPES_ALWAYS];
 
 	make_profile(&profile);
 	write_and_parse(&profile, &parsed);
-	for (unsigned int type = 0; type < SAMPLE_TYPE_COUNT; type++)
+	for (unsigned int type = 0; type < SAMPLE_TYPES_ALWAYS; type++)
 		value[type] = (int64_t)value_at(top(&parsed, 2, 0), type);
 	profile.row[0].key.side = PROFILE_BASE;
 	write_and_parse(&profile, &parsed);
 	const struct field sample = top(&parsed, 2, 0);
-	for (unsigned int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (unsigned int type = 0; type < SAMPLE_TYPES_ALWAYS; type++) {
 		CHECK(value[type] > 0);
 		CHECK_EQ((int64_t)value_at(sample, type), -value[type]);
 	}

@@ -351,7 +351,7 @@ UNIT_TEST(more_in_use_than_allocated_is_no_comparison)
 	CHECK_EQ(finish(&writer, &profile), 0);
 	CHECK(profile_has_base(&profile) && !profile_is_comparison(&profile));
 	CHECK(!profile.meta.is_difference);
-	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+	for (int type = 0; type < SAMPLE_TYPES_ALWAYS; type++) {
 		const struct estimate total = estimate_total(&profile, (enum sample_type)type);
 
 		CHECK(total.base == 0 && total.value == (double)value[type]);

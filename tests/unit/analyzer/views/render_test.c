@@ -633,12 +633,12 @@ UNIT_TEST(threads)
 						 row == 0 ? 77 : 0, &thread),
 			 0);
 		CHECK_EQ(thread_breakdown_of(&profile.breakdown, row, thread, &part), 0);
-		profile.breakdown.part[part] = (struct part){row,
-							     thread,
-							     whole->alloc_count,
-							     whole->alloc_bytes,
-							     whole->inuse_count,
-							     whole->inuse_bytes};
+		profile.breakdown.part[part] = (struct part){.row = row,
+							     .thread = thread,
+							     .alloc_count = whole->alloc_count,
+							     .alloc_bytes = whole->alloc_bytes,
+							     .inuse_count = whole->inuse_count,
+							     .inuse_bytes = whole->inuse_bytes};
 	}
 	char *text = rendered("threads", &profile, &in_use, 0);
 	check_has(text, "   objects      bytes      %  thread\n"
