@@ -32,9 +32,11 @@
 #include "input.h"
 #include "leaked.h"
 #include "leaks.h"
+#include "live_residency.h"
 #include "pprof.h"
 #include "render_answer.h"
 #include "replay.h"
+#include "residency.h"
 #include "symbols.h"
 
 /* rows to sum up per STATS record: half a millisecond or so */
@@ -370,6 +372,9 @@ static int print_summary(const struct profile *profile, FILE *out)
 			"once; the intervals allow for them\n",
 			meta->no_thread_slot,
 			hi_format_bytes((double)meta->passed_bytes, value, sizeof(value)));
+	/* that it has ended is no news */
+	if (residency_text(meta->residency) && meta->residency != PROFILE_RESIDENCY_GONE)
+		fprintf(out, "  note: %s\n", residency_text(meta->residency));
 	if (meta->damage)
 		fprintf(out, "  note: the record stream was %s\n", meta->damage);
 	if (!err) {
@@ -399,8 +404,11 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 
 /* ---- in mid-session -------------------------------------------------------------------------- */
 
-static void write_dump(const struct collector *collector, struct profile *profile, const int fd[2])
+static void write_dump(const struct collector *collector, struct profile *profile,
+		       const struct live *live, const int fd[2])
 {
+	if (fd[1] >= 0)
+		live_residency_measure(live, collector->outputs->pagemap_fd, profile);
 	profile->meta.end_reason = HI_STREAM_END_NOT_YET;
 	int err = write_output(profile, fd[0], heapfile_write);
 
@@ -415,12 +423,12 @@ static void write_dump(const struct collector *collector, struct profile *profil
  * that a reader that waits for the end of one waits for the parent only.
  */
 _Noreturn static void run_writer(const struct collector *collector, struct profile *profile,
-				 const int fd[2])
+				 const struct live *live, const int fd[2])
 {
 	close(collector->outputs->stream_fd);
 	close(collector->outputs->status_fd);
 	close(collector->outputs->summary_fd);
-	write_dump(collector, profile, fd);
+	write_dump(collector, profile, live, fd);
 	_exit(0);
 }
 
@@ -440,7 +448,8 @@ static int ask_for_files(int ask_fd, bool is_shown, int out_fd[2])
 	return 0;
 }
 
-static void on_dump(void *context, struct profile *profile, uint32_t triggers)
+static void on_dump(void *context, struct profile *profile, const struct live *live,
+		    uint32_t triggers)
 {
 	struct collector *collector = context;
 	const int ask_fd = collector->outputs->ask_fd;
@@ -454,9 +463,9 @@ static void on_dump(void *context, struct profile *profile, uint32_t triggers)
 	if (err)
 		report_done(collector, err);
 	else if ((collector->writer = fork()) == 0)
-		run_writer(collector, profile, fd);
+		run_writer(collector, profile, live, fd);
 	else if (collector->writer < 0)
-		write_dump(collector, profile, fd);
+		write_dump(collector, profile, live, fd);
 	if (collector->writer < 0)
 		collector->writer = 0;
 	for (int i = 0; i < 2; i++)
@@ -507,6 +516,14 @@ static int print_leaked(const struct collector *collector, const struct profile 
 
 /* ---- at the end ------------------------------------------------------------------------------ */
 
+/* Before names are looked up: the process, if it is still there, runs on. */
+static void on_end(void *context, struct profile *profile, const struct live *live)
+{
+	const struct collector *collector = context;
+
+	live_residency_measure(live, collector->outputs->pagemap_fd, profile);
+}
+
 static int collect(const struct hi_analyzer_outputs *outputs, struct input *input,
 		   struct profile *profile)
 {
@@ -515,6 +532,7 @@ static int collect(const struct hi_analyzer_outputs *outputs, struct input *inpu
 						 .on_dump = on_dump,
 						 .on_blocks = on_blocks,
 						 .on_leaked = on_leaked,
+						 .on_end = on_end,
 						 .context = &collector};
 	int err = replay_stream(input, &observer, profile);
 

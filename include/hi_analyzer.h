@@ -95,6 +95,11 @@ struct hi_analyzer_outputs {
 	int pprof_fd;
 	int summary_fd;
 	int ask_fd;
+	/*
+	 * /proc/PID/pagemap of the process, to be read when a profile is written; 0 = what is
+	 * resident is not wanted, negative = it could not be opened
+	 */
+	int pagemap_fd;
 	/* looks up names while the session runs, for the sentence of the status */
 	bool names_live;
 	/* lines of a file that says what is no leak, as of LeakSanitizer; NULL = none */

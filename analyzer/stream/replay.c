@@ -322,7 +322,8 @@ static int on_dump(struct replay *replay, const struct hi_stream_dump *dump)
 		if (!*trigger)
 			return -ENOMEM;
 	}
-	replay->observer->on_dump(replay->observer->context, replay->profile, dump->record.flags);
+	replay->observer->on_dump(replay->observer->context, replay->profile, &replay->live,
+				  dump->record.flags);
 	free(*trigger);
 	*trigger = NULL;
 	return 0;
@@ -538,6 +539,8 @@ int replay_stream(struct input *input, const struct replay_observer *observer,
 	err = replay_header(replay, input);
 	if (!err)
 		err = replay_rest(replay, input);
+	if (!err && observer && observer->on_end)
+		observer->on_end(observer->context, profile, &replay->live);
 	if (!err)
 		err = judge(replay);
 	modules_close(&replay->modules);

@@ -19,16 +19,18 @@
 
 /*
  * Callbacks at every STATS, DUMP and LEAKED record, during the replay: the profile is complete up
- * to that record. May be NULL.
+ * to that record. And one at the end of the stream, be it cut off. May be NULL.
  */
 struct replay_observer {
 	void (*on_stats)(void *context, struct profile *profile, uint64_t bad_records);
 	/* may fill the lines of the profile's frames; NULL = DUMP records are skipped */
-	void (*on_dump)(void *context, struct profile *profile, uint32_t triggers);
+	void (*on_dump)(void *context, struct profile *profile, const struct live *live,
+			uint32_t triggers);
 	/* a DUMP record of HI_DUMP_BLOCKS, and a LEAKED record; both NULL = they are skipped */
 	void (*on_blocks)(void *context, const struct profile *profile, const struct live *live);
 	int (*on_leaked)(void *context, const struct profile *profile, const struct live *live,
 			 const struct hi_stream_leaked *leaked);
+	void (*on_end)(void *context, struct profile *profile, const struct live *live);
 	void *context;
 };
 

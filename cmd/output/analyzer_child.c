@@ -103,11 +103,13 @@ _Noreturn static void run_child(const struct ends *far, struct identity user,
 		.pprof_fd = files->pprof_fd,
 		.summary_fd = far->summary,
 		.ask_fd = far->ask,
+		.pagemap_fd = files->pagemap_fd,
 		.names_live = files->names_live,
 		.suppressions = files->suppressions,
 	};
 	int *const kept[] = {&outputs.stream_fd, &outputs.status_fd,  &outputs.heap_fd,
-			     &outputs.pprof_fd,  &outputs.summary_fd, &outputs.ask_fd};
+			     &outputs.pprof_fd,  &outputs.summary_fd, &outputs.ask_fd,
+			     &outputs.pagemap_fd};
 	struct greeting greeting = {0};
 
 	ignore_signals();

@@ -2,9 +2,9 @@
 /*
  * analyzer_child.h - the analyzer as a child process in a sandbox, at the far end of a pipe.
  *
- * The child is started before the target is opened, so it inherits no access to the target. If the
- * injector dies, the child reads the end of the pipe and writes what it has, then without symbol
- * names.
+ * The child is started before the target is opened. Of access to the target it inherits only a
+ * descriptor that says which pages are there (pagemap_file.h). If the injector dies, the child
+ * reads the end of the pipe and writes what it has, then without symbol names.
  *
  * The child reads data that a hostile target may have written, so the injector does not trust its
  * output either. It only displays the child's numbers. It displays the child's text as plain ASCII
@@ -30,6 +30,7 @@ struct analyzer_child {
 
 struct analyzer_files {
 	int heap_fd, pprof_fd;    /* the child takes copies */
+	int pagemap_fd;           /* likewise; -1 = it could not be opened */
 	bool names_live;          /* as in struct hi_analyzer_outputs */
 	bool holds_memory;        /* held_memory.h */
 	const char *suppressions; /* as in struct hi_analyzer_outputs */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hi_exit.h"
+#include "pagemap_file.h"
 
 static int open_standard_output(struct sink *sink)
 {
@@ -86,13 +87,17 @@ static int open_files(struct sink *sink, const struct sink_options *options,
 	}
 	sink->outputs.syncs = options->syncs;
 	file_broker_open(&sink->broker, preflight->pid, preflight->tid, &preflight->status);
+	const int pagemap_fd = pagemap_file_open(preflight->pid, preflight->tid);
 	const struct analyzer_files files = {.heap_fd = sink->outputs.heap_fd,
 					     .pprof_fd = sink->outputs.pprof_fd,
+					     .pagemap_fd = pagemap_fd,
 					     .names_live = options->names_live,
 					     .holds_memory = options->holds_memory,
 					     .suppressions = options->suppressions};
 	err = analyzer_child_start(&sink->analyzer, identity_to_run_as(sink->broker.roots.reader),
 				   &files);
+	if (pagemap_fd >= 0)
+		close(pagemap_fd);
 	if (!err)
 		err = file_service_open(&sink->service, sink->analyzer.ask_fd, &sink->broker,
 					&sink->outputs);

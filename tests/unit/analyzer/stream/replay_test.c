@@ -231,9 +231,11 @@ static void pass_over(void *context, struct profile *profile, uint64_t bad_recor
 	(void)bad_records;
 }
 
-static void look(void *context, struct profile *profile, uint32_t triggers)
+static void look(void *context, struct profile *profile, const struct live *live, uint32_t triggers)
 {
 	struct seen *seen = context;
+
+	CHECK_EQ(live->count, 1);
 
 	seen->dumps++;
 	seen->triggers = triggers;

@@ -39,7 +39,8 @@ static void scene_open(struct scene *scene)
 	scene->broker = FILE_BROKER_CLOSED;
 	scene->heap = memfd_create("heap", MFD_CLOEXEC);
 	scene->pprof = memfd_create("pprof", MFD_CLOEXEC);
-	const struct analyzer_files files = {.heap_fd = scene->heap, .pprof_fd = scene->pprof};
+	const struct analyzer_files files = {
+		.heap_fd = scene->heap, .pprof_fd = scene->pprof, .pagemap_fd = -1};
 	CHECK_EQ(analyzer_child_start(&scene->child, identity_to_run_as(identity_of_caller()),
 				      &files),
 		 0);
@@ -350,9 +351,10 @@ UNIT_TEST(without_descriptors_it_does_not_start_and_leaks_none)
 	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		last = fd;
 	for (int room = 0; room < 8; room++) { /* eight it needs: every error path */
-		CHECK_EQ(analyzer_child_start(
-				 &child, identity_to_run_as(identity_of_caller()),
-				 &(struct analyzer_files){.heap_fd = -1, .pprof_fd = -1}),
+		CHECK_EQ(analyzer_child_start(&child, identity_to_run_as(identity_of_caller()),
+					      &(struct analyzer_files){.heap_fd = -1,
+								       .pprof_fd = -1,
+								       .pagemap_fd = -1}),
 			 -EMFILE);
 		CHECK_EQ(child.pid, 4711);
 		int again[10], count = 0;
