@@ -58,7 +58,7 @@ static void set_resident(uint64_t lo, uint64_t hi)
 
 static struct pins found(void)
 {
-	struct pins pins;
+	static struct pins pins;
 
 	release_units_sort(&units);
 	CHECK_EQ(pins_find(&of, &pins), 0);
