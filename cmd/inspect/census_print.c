@@ -113,6 +113,14 @@ static void print_kinds(const struct counted *counted, FILE *out)
 	fputc('\n', out);
 }
 
+static void print_head(const struct counted *counted, bool has_growth, FILE *out)
+{
+	fputs("  ", out);
+	print_kinds(counted, out);
+	fprintf(out, "  %10s  %5s  %10s%s  %s\n", "bytes", "%", "blocks",
+		has_growth ? "        growth       blocks" : "", "what");
+}
+
 void census_print(const struct counted *counted, FILE *out)
 {
 	struct rows rows = sorted(counted);
@@ -125,14 +133,16 @@ void census_print(const struct counted *counted, FILE *out)
 		hi_format_bytes((double)counted->now->bytes, text, sizeof(text)));
 	if (rows.seconds > 0)
 		fprintf(out, "; what grew within %.1f s comes first", rows.seconds);
-	fputs("\n  ", out);
-	print_kinds(counted, out);
-	fprintf(out, "  %10s  %5s  %10s%s  %s\n", "bytes", "%", "blocks",
-		rows.seconds > 0 ? "        growth       blocks" : "", "what");
+	fputc('\n', out);
+	if (rows.count)
+		print_head(counted, rows.seconds > 0, out);
 	for (size_t i = 0; i < shown; i++)
 		print_row(counted, &rows.row[i], rows.seconds, out);
 	if (shown < rows.count)
 		fprintf(out, "  (%zu more rows: --all)\n", rows.count - shown);
+	if (counted->now->is_crowded)
+		fprintf(out, "more than %u kinds: sizes of the others are not told apart\n",
+			CENSUS_GROUPS_MAX);
 	group_notes_print(counted->blocks, out);
 	free(rows.row);
 }

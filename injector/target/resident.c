@@ -81,12 +81,6 @@ static size_t find(const struct resident *resident, remote_addr at)
 	return low;
 }
 
-const struct page_run *resident_from(struct resident *resident, remote_addr at)
-{
-	resident->near = find(resident, at);
-	return resident->near < resident->count ? &resident->run[resident->near] : NULL;
-}
-
 struct resident_bytes resident_bytes(struct resident *resident, remote_addr lo, remote_addr hi)
 {
 	struct resident_bytes bytes = {0};

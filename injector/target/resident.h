@@ -29,7 +29,5 @@ struct resident_bytes {
 };
 /* Of [lo, hi). Fast if it is called for rising addresses. */
 struct resident_bytes resident_bytes(struct resident *resident, remote_addr lo, remote_addr hi);
-/* The first run that ends after `at`, or NULL. */
-const struct page_run *resident_from(struct resident *resident, remote_addr at);
 
 #endif

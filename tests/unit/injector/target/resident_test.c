@@ -61,20 +61,4 @@ UNIT_TEST(bytes_of_ranges)
 	end(&scene);
 }
 
-UNIT_TEST(runs_from_an_address_on)
-{
-	struct scene scene = {0};
-
-	look(&scene);
-	const uint64_t at = (uintptr_t)scene.at;
-	const struct page_run *run = resident_from(&scene.resident, at);
-	CHECK(run && run->lo == at + 3 * PAGE && run->hi == at + 5 * PAGE);
-	run = resident_from(&scene.resident, at + 4 * PAGE);
-	CHECK(run && run->lo == at + 3 * PAGE);
-	run = resident_from(&scene.resident, at + 5 * PAGE);
-	CHECK(run && run->lo == at + 10 * PAGE);
-	CHECK(resident_from(&scene.resident, UINT64_MAX) == NULL);
-	end(&scene);
-}
-
 UNIT_MAIN()
