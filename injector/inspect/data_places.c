@@ -6,29 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_room.h"
 #include "elf_segment.h"
 #include "elf_symbols.h"
 
 #define NAMES_BYTES_MAX (256u << 20)
 #define NAME_BYTES_MAX 4096u
-
-/* Makes room for `more` elements. */
-static int make_room(void **array, size_t count, size_t *room, size_t size, size_t more)
-{
-	size_t wanted = *room ? *room : 256;
-
-	if (count + more <= *room)
-		return 0;
-	while (wanted < count + more)
-		wanted += wanted / 2;
-	void *grown = realloc(*array, wanted * size);
-
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
@@ -42,8 +25,8 @@ static int add_segments(struct data_places *places, const struct elf_image *imag
 
 		if (!(segment.p_flags & PF_W) || lo + segment.p_memsz <= lo)
 			continue;
-		const int err = make_room((void **)&places->segment, places->segment_count,
-					  &places->segment_room, sizeof(*places->segment), 1);
+		const int err = array_make_room((void **)&places->segment, places->segment_count,
+						&places->segment_room, sizeof(*places->segment), 1);
 		if (err)
 			return err;
 		places->segment[places->segment_count++] = (struct data_segment){
@@ -111,11 +94,11 @@ static void take(void *context, const char *name, remote_addr address, uint64_t 
 		places->is_cut = true;
 		return;
 	}
-	search->err = make_room((void **)&places->variable, places->variable_count,
-				&places->variable_room, sizeof(*places->variable), 1);
+	search->err = array_make_room((void **)&places->variable, places->variable_count,
+				      &places->variable_room, sizeof(*places->variable), 1);
 	if (!search->err)
-		search->err = make_room((void **)&places->names, places->names_size,
-					&places->names_room, 1, size + 1);
+		search->err = array_make_room((void **)&places->names, places->names_size,
+					      &places->names_room, 1, size + 1);
 	if (search->err)
 		return;
 	places->variable[places->variable_count++] =

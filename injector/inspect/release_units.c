@@ -5,20 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes room for one more element. */
-static int make_room(void **array, size_t count, size_t *room, size_t size)
-{
-	if (count < *room)
-		return 0;
-	const size_t more = *room ? *room + *room / 2 : 4096;
-	void *grown = realloc(*array, more * size);
-
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = more;
-	return 0;
-}
+#include "array_room.h"
 
 /* 0, -ENOMEM, or -E2BIG: there are too many. */
 static int add_run(struct release_runs *runs, const struct release_run *run)
@@ -31,7 +18,8 @@ static int add_run(struct release_runs *runs, const struct release_run *run)
 	}
 	if (runs->count >= RELEASE_RUNS_MAX)
 		return -E2BIG;
-	const int err = make_room((void **)&runs->run, runs->count, &runs->room, sizeof(*run));
+	const int err =
+		array_make_room((void **)&runs->run, runs->count, &runs->room, sizeof(*run), 1);
 
 	if (!err)
 		runs->run[runs->count++] = *run;
@@ -70,7 +58,8 @@ static int take_trimmable(void *context, remote_addr lo, remote_addr hi)
 static int take_unit(void *context, const struct heap_unit *unit)
 {
 	struct release_units *units = context;
-	const int err = make_room((void **)&units->unit, units->count, &units->room, sizeof(*unit));
+	const int err = array_make_room((void **)&units->unit, units->count, &units->room,
+					sizeof(*unit), 1);
 
 	if (!err)
 		units->unit[units->count++] = *unit;

@@ -5,20 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes room for one more element. */
-static int grow(void **array, size_t count, size_t *room, size_t size)
-{
-	if (count < *room)
-		return 0;
-	const size_t more = *room ? *room + *room / 2 : 4096;
-	void *grown = realloc(*array, more * size);
-
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = more;
-	return 0;
-}
+#include "array_room.h"
 
 static int add_range(struct used_blocks *blocks, remote_addr lo, remote_addr hi)
 {
@@ -30,8 +17,8 @@ static int add_range(struct used_blocks *blocks, remote_addr lo, remote_addr hi)
 		last->hi = hi;
 		return 0;
 	}
-	const int err = grow((void **)&blocks->range, blocks->range_count, &blocks->range_room,
-			     sizeof(*blocks->range));
+	const int err = array_make_room((void **)&blocks->range, blocks->range_count,
+					&blocks->range_room, sizeof(*blocks->range), 1);
 	if (err)
 		return err;
 	blocks->range[blocks->range_count++] = (struct used_range){lo, hi};
@@ -62,7 +49,8 @@ static int take(void *context, const struct heap_piece *piece)
 		blocks->is_partial = true;
 		return 0;
 	}
-	err = grow((void **)&blocks->block, blocks->count, &blocks->room, sizeof(*blocks->block));
+	err = array_make_room((void **)&blocks->block, blocks->count, &blocks->room,
+			      sizeof(*blocks->block), 1);
 	if (err)
 		return err;
 	blocks->block[blocks->count++] = (struct mark_block){piece->address, piece->bytes};
