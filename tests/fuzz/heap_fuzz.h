@@ -291,4 +291,22 @@ static void heap_fuzz_walk(const uint8_t *data, size_t size)
 	check_apart(&fuzzed.units);
 }
 
+/* The whole fuzzer: the members of struct heap_fuzz. */
+#define HEAP_FUZZ(...)                                               \
+	int LLVMFuzzerInitialize(int *argc, char ***argv);           \
+	int LLVMFuzzerInitialize(int *argc, char ***argv)            \
+	{                                                            \
+		static const struct heap_fuzz fuzz = {__VA_ARGS__};  \
+                                                                     \
+		(void)argc;                                          \
+		(void)argv;                                          \
+		heap_fuzz_begin(&fuzz);                              \
+		return 0;                                            \
+	}                                                            \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
+	{                                                            \
+		heap_fuzz_walk(data, size);                          \
+		return 0;                                            \
+	}
+
 #endif

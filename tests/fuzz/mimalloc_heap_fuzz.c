@@ -6,25 +6,5 @@
  */
 #include "heap_fuzz.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	static const struct heap_fuzz fuzz = {
-		.victim = "heap_victim",
-		.preload = "libmimalloc.so.2",
-		.name = "mimalloc",
-		.object = "mimalloc",
-	};
-
-	(void)argc;
-	(void)argv;
-	heap_fuzz_begin(&fuzz);
-	return 0;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	heap_fuzz_walk(data, size);
-	return 0;
-}
+HEAP_FUZZ(.victim = "heap_victim", .preload = "libmimalloc.so.2", .name = "mimalloc",
+	  .object = "mimalloc")
