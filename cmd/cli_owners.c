@@ -51,6 +51,8 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 		else
 			return cli_option_error(argv[0], option, &given);
 	}
+	if (owning->why && !*owning->why)
+		return cli_usage_error(argv[0], "--why needs an address or a class", NULL);
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array_room.h"
 #include "elf_debug.h"
 #include "glibc_bins.h"
 #include "glibc_links.h"
@@ -33,17 +34,12 @@ struct scan {
 
 static int add_root(struct references *references, const struct reference_root *root)
 {
-	if (references->root_count == references->root_room) {
-		const size_t room = references->root_room ? 2 * references->root_room : 1024;
-		struct reference_root *grown = realloc(references->root, room * sizeof(*grown));
+	const int err = array_make_room((void **)&references->root, references->root_count,
+					&references->root_room, sizeof(*references->root), 1);
 
-		if (!grown)
-			return -ENOMEM;
-		references->root = grown;
-		references->root_room = room;
-	}
-	references->root[references->root_count++] = *root;
-	return 0;
+	if (!err)
+		references->root[references->root_count++] = *root;
+	return err;
 }
 
 /* The place in which the word at `at` is, as one that nothing was found in before. */
