@@ -281,18 +281,17 @@ static int find_heap(struct finder *finder, remote_addr first, struct glibc_regi
 
 static int find_all(struct finder *finder, const struct elf_image *image)
 {
-	struct heap_bytes data = {0};
+	struct heap_bytes *data = &finder->arenas->data;
 	struct glibc_region heap = {0};
 	remote_addr first;
-	int err = glibc_first_find(finder->source, image, &data, &first);
+	int err = glibc_first_find(finder->source, image, data, &first);
 
 	if (!err)
 		err = read_state(finder, first);
 	if (!err)
 		err = find_heap(finder, first, &heap);
 	if (!err)
-		finder->numbers = glibc_numbers_find(&data, heap.lo, heap.top);
-	heap_bytes_close(&data);
+		finder->numbers = glibc_numbers_find(data, heap.lo, heap.top);
 	if (!err)
 		err = add_arenas(finder, first, &heap);
 	if (!err)
@@ -338,5 +337,6 @@ void glibc_arenas_close(struct glibc_arenas *arenas)
 {
 	free(arenas->arena);
 	free(arenas->region);
+	heap_bytes_close(&arenas->data);
 	*arenas = (struct glibc_arenas){0};
 }

@@ -12,6 +12,7 @@
 #define HI_GLIBC_ARENAS_H
 
 #include "glibc_state.h"
+#include "heap_bytes.h"
 
 #define GLIBC_MINOR_MIN 31
 #define GLIBC_MINOR_MAX 41
@@ -30,8 +31,9 @@ struct glibc_arenas {
 	uint32_t count;
 	struct glibc_region *region; /* by address */
 	size_t region_count, region_room;
-	uint64_t mapped_count; /* of blocks that have a mapping of their own; UINT64_MAX: not known
-				*/
+	uint64_t mapped_count;  /* of blocks that have a mapping of their own; UINT64_MAX: not known
+				 */
+	struct heap_bytes data; /* in which the first arena is, and malloc's other variables */
 };
 
 /*

@@ -44,6 +44,24 @@ static uint64_t key_of(const struct heap_source *source, const struct glibc_aren
 	return heap_bytes_word(&head, at + 2 * GLIBC_WORD);
 }
 
+/*
+ * Is it the number that is in all blocks of caches? A block may have been given out since its list
+ * was read, and then has a word of the program's. The number is random, and malloc has it in a
+ * variable.
+ */
+static bool is_key(const struct heap_source *source, const struct glibc_arenas *arenas,
+		   uint64_t word)
+{
+	const struct heap_bytes *data = &arenas->data;
+
+	if (word <= UINT32_MAX || maps_find(source->maps, word))
+		return false;
+	for (remote_addr at = data->lo; heap_bytes_has(data, at, GLIBC_WORD); at += GLIBC_WORD)
+		if (heap_bytes_word(data, at) == word)
+			return true;
+	return false;
+}
+
 static void add(struct glibc_caches *caches, remote_addr cache)
 {
 	size_t at = caches->count;
@@ -81,13 +99,11 @@ bool glibc_caches_add(struct glibc_caches *caches, const struct heap_source *sou
 			continue;
 		const uint64_t found = key_of(source, arenas, first, list);
 
-		/* lists change meanwhile: one block that agrees is enough, if no key was known */
-		if (found == block || (found && found == caches->key)) {
+		if (found == block || (found && found == caches->key) ||
+		    (!caches->key && is_key(source, arenas, found))) {
 			key = found;
 			break;
 		}
-		if (found && !caches->key)
-			key = key && key != found ? 0 : found;
 	}
 	if (!key)
 		return false;
