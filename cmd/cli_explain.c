@@ -69,7 +69,7 @@ static int take(const struct memory *memory, struct account *out_account)
 /* All looks at one process. */
 struct watch {
 	struct account before, now;
-	unsigned steps, rising; /* as in verdict.h */
+	unsigned steps, rising, falling; /* as in verdict.h */
 };
 
 static int look_later(const struct memory *memory, struct watch *watch, uint64_t at_ns)
@@ -81,6 +81,7 @@ static int look_later(const struct memory *memory, struct watch *watch, uint64_t
 	const int err = take(memory, &watch->now);
 	watch->steps++;
 	watch->rising += !err && watch->now.part[ACCOUNT_USED].resident > used;
+	watch->falling += !err && watch->now.part[ACCOUNT_USED].resident < used;
 	return err;
 }
 
@@ -117,6 +118,7 @@ static void print(pid_t pid, const struct explain_options *options, const struct
 			 .now = &watch->now,
 			 .steps = watch->steps,
 			 .rising = watch->rising,
+			 .falling = watch->falling,
 			 .limit = memory_limit_resident(pid, pid)},
 	};
 

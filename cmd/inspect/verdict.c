@@ -322,6 +322,17 @@ static const enum verdict_kind grows_kind[ACCOUNT_PARTS] = {
 	[ACCOUNT_FILES] = VERDICT_FILES,
 };
 
+/*
+ * Blocks come and go: only what rises again and again grows. What never falls may stand still at
+ * some looks: large blocks come one at a time.
+ */
+static bool keeps_rising(const struct verdict_facts *seen)
+{
+	const unsigned flat = seen->falling ? seen->steps / 4 : seen->steps / 2;
+
+	return seen->rising >= seen->steps - flat;
+}
+
 /* False: nothing grows that could be named. */
 static bool find_growth(const struct facts *facts, struct verdict *verdict)
 {
@@ -332,9 +343,7 @@ static bool find_growth(const struct facts *facts, struct verdict *verdict)
 	for (unsigned i = 0; i < ACCOUNT_PARTS; i++)
 		if (grows_as[i] && growth_of(facts, (enum account_part)i) > growth_of(facts, most))
 			most = (enum account_part)i;
-	/* blocks come and go: only what rises again and again grows */
-	if (most == ACCOUNT_USED &&
-	    facts->seen->rising < facts->seen->steps - facts->seen->steps / 4)
+	if (most == ACCOUNT_USED && !keeps_rising(facts->seen))
 		return false;
 	const double growth = growth_of(facts, most);
 	if (growth < least || growth < GROWTH_SHARE * facts->all || growth < SHARE_MOST * all)

@@ -53,9 +53,9 @@ struct verdict {
 struct verdict_facts {
 	const struct account *before; /* taken some seconds earlier, or NULL */
 	const struct account *now;
-	/* Between the two there were further looks: how often blocks in use were more than before.
-	 */
-	unsigned steps, rising;
+	/* Between the two there were further looks: how often blocks in use were more than at the
+	 * one before, and how often less. */
+	unsigned steps, rising, falling;
 	uint64_t limit; /* bytes that it may have resident; 0 = none is known */
 };
 

@@ -119,13 +119,32 @@ UNIT_TEST(blocks_that_come_and_go_do_not_grow)
 	put(&before, ACCOUNT_USED, 20 * MB);
 	put(&now, ACCOUNT_USED, 25 * MB);
 	verdict_find(
-		&(struct verdict_facts){.before = &before, .now = &now, .steps = 6, .rising = 4},
+		&(struct verdict_facts){
+			.before = &before, .now = &now, .steps = 6, .rising = 4, .falling = 2},
 		&verdict);
 	CHECK_EQ(verdict.kind, VERDICT_HELD);
 	verdict_find(
-		&(struct verdict_facts){.before = &before, .now = &now, .steps = 6, .rising = 5},
+		&(struct verdict_facts){
+			.before = &before, .now = &now, .steps = 6, .rising = 5, .falling = 1},
 		&verdict);
 	CHECK_EQ(verdict.kind, VERDICT_GROWS);
+}
+
+UNIT_TEST(large_blocks_that_come_one_at_a_time_grow)
+{
+	struct account before = account_of(1), now = account_of(6);
+	struct verdict verdict;
+
+	put(&before, ACCOUNT_USED, 20 * MB);
+	put(&now, ACCOUNT_USED, 25 * MB);
+	verdict_find(
+		&(struct verdict_facts){.before = &before, .now = &now, .steps = 6, .rising = 3},
+		&verdict);
+	CHECK_EQ(verdict.kind, VERDICT_GROWS);
+	verdict_find(
+		&(struct verdict_facts){.before = &before, .now = &now, .steps = 6, .rising = 2},
+		&verdict);
+	CHECK_EQ(verdict.kind, VERDICT_HELD);
 }
 
 UNIT_TEST(a_limit_that_is_too_low)
