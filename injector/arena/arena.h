@@ -96,6 +96,12 @@ void arena_control_free(struct hi_control *control);
  */
 remote_addr arena_find(const struct maps *maps);
 /*
+ * The same with its end, by what its first page says: [0, 0) = there is none, or that page makes no
+ * sense.
+ */
+void arena_range(const struct maps *maps, const struct memory *memory, remote_addr *out_lo,
+		 remote_addr *out_hi);
+/*
  * Finds a hole of `size` bytes in the mappings, as near to [lo, hi) as possible, preferably below
  * it, and without a relay of entries in it. 0: none within reach of a jump.
  */

@@ -170,6 +170,22 @@ remote_addr arena_find(const struct maps *maps)
 	return 0;
 }
 
+void arena_range(const struct maps *maps, const struct memory *memory, remote_addr *out_lo,
+		 remote_addr *out_hi)
+{
+	const remote_addr lo = arena_find(maps);
+	uint64_t magic, self, size;
+
+	*out_lo = *out_hi = 0;
+	if (!lo || memory_read_u64(memory, lo + offsetof(struct hi_control, magic), &magic) ||
+	    memory_read_u64(memory, lo + offsetof(struct hi_control, arena), &self) ||
+	    memory_read_u64(memory, lo + offsetof(struct hi_control, arena_size), &size) ||
+	    magic != HI_WIRE_MAGIC || self != lo || size > UINT64_MAX - lo)
+		return;
+	*out_lo = lo;
+	*out_hi = lo + size;
+}
+
 #define HOLE_MARGIN (1ull << 20) /* kept free on both sides: the mappings there may grow */
 /* the kernel lets no program map anything below, by default (vm.mmap_min_addr is 64 KB) */
 #define LOWEST (1ull << 20)

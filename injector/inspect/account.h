@@ -17,7 +17,7 @@
  *   graph.h            a graph of numbers; dominators.h: its dominator tree;
  *                      shortest_paths.h: how its nodes are reached
  *
- * Uses heaps/, reach/, elf/, target/. Only reads.
+ * Uses heaps/, reach/, arena/, elf/, target/. Only reads.
  */
 
 /*

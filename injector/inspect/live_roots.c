@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
+
 #define RED_ZONE_BYTES 128u
 #define MAIN_STACK "[stack"
 
@@ -84,6 +86,16 @@ static struct live_root root_of(const struct maps *maps, const struct mapping *m
 	return root;
 }
 
+/*
+ * A session knows the blocks that it has sampled, and does not use them. arena: its memory, which
+ * is not all of its file.
+ */
+static bool is_of_session(const struct mapping *mapping, const struct used_range *arena)
+{
+	return (mapping->lo >= arena->lo && mapping->hi <= arena->hi) ||
+	       !strncmp(mapping->path, ARENA_PATH, sizeof(ARENA_PATH) - 1);
+}
+
 /* Memory of devices is not read: to read it may do something. */
 static bool may_have_pointers(const struct mapping *mapping)
 {
@@ -129,10 +141,13 @@ int live_roots_visit(const struct memory *memory, const struct maps *maps,
 		     const struct used_blocks *blocks, live_root_visit *visit, void *context)
 {
 	struct stack_pointers pointers = {0};
+	struct used_range arena;
 	int err = read_stack_pointers(memory->pid, &pointers);
 
+	arena_range(maps, memory, &arena.lo, &arena.hi);
 	for (size_t i = 0; i < maps->count && !err; i++)
-		if (may_have_pointers(&maps->mapping[i]))
+		if (may_have_pointers(&maps->mapping[i]) &&
+		    !is_of_session(&maps->mapping[i], &arena))
 			err = visit_rest(blocks,
 					 root_of(maps, &maps->mapping[i], &pointers, memory->pid),
 					 visit, context);

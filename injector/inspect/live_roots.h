@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * live_roots.h - where a running process has pointers to its blocks, other blocks aside: all
- * mappings that may hold some, as far as no allocator has them.
+ * mappings that may hold some, as far as no allocator has them, and no session of heapinject.
  *
  * Of a thread that waits, the stack begins a little below its stack pointer; that of a thread that
  * runs counts as a whole. Registers are no memory, and not here.
