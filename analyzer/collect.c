@@ -37,6 +37,7 @@
 #include "render_answer.h"
 #include "replay.h"
 #include "residency.h"
+#include "stacked_blocks.h"
 #include "symbols.h"
 
 /* rows to sum up per STATS record: half a millisecond or so */
@@ -404,8 +405,8 @@ static int write_all(const struct hi_analyzer_outputs *outputs, const struct pro
 
 /* ---- in mid-session -------------------------------------------------------------------------- */
 
-static void write_dump(const struct collector *collector, struct profile *profile,
-		       const struct live *live, const int fd[2])
+static void write_profiles(const struct collector *collector, struct profile *profile,
+			   const struct live *live, const int fd[2])
 {
 	if (fd[1] >= 0)
 		live_residency_measure(live, collector->outputs->pagemap_fd, profile);
@@ -418,17 +419,37 @@ static void write_dump(const struct collector *collector, struct profile *profil
 	report_done(collector, err);
 }
 
+static void write_stacked(const struct collector *collector, const struct profile *profile,
+			  const struct live *live, int fd)
+{
+	FILE *out = open_output(fd);
+	int err = out ? stacked_blocks_write(profile, live, out) : -errno;
+	const int closed = out ? close_output(out) : 0;
+
+	report_done(collector, err ? err : closed);
+}
+
+/* fd: of which there is one with HI_DUMP_STACKED, and with HI_DUMP_SHOWN. */
+static void write_dump(const struct collector *collector, struct profile *profile,
+		       const struct live *live, uint32_t triggers, const int fd[2])
+{
+	if (triggers == HI_DUMP_STACKED)
+		write_stacked(collector, profile, live, fd[0]);
+	else
+		write_profiles(collector, profile, live, fd);
+}
+
 /*
  * Runs the writer in the child process. It closes its copies of the parent's descriptors first, so
  * that a reader that waits for the end of one waits for the parent only.
  */
 _Noreturn static void run_writer(const struct collector *collector, struct profile *profile,
-				 const struct live *live, const int fd[2])
+				 const struct live *live, uint32_t triggers, const int fd[2])
 {
 	close(collector->outputs->stream_fd);
 	close(collector->outputs->status_fd);
 	close(collector->outputs->summary_fd);
-	write_dump(collector, profile, live, fd);
+	write_dump(collector, profile, live, triggers, fd);
 	_exit(0);
 }
 
@@ -459,13 +480,14 @@ static void on_dump(void *context, struct profile *profile, const struct live *l
 		return;
 	reap_writer(collector, 0);
 	look_up_names(collector, profile);
-	const int err = ask_for_files(ask_fd, triggers == HI_DUMP_SHOWN, fd);
+	const bool is_shown = triggers == HI_DUMP_SHOWN || triggers == HI_DUMP_STACKED;
+	const int err = ask_for_files(ask_fd, is_shown, fd);
 	if (err)
 		report_done(collector, err);
 	else if ((collector->writer = fork()) == 0)
-		run_writer(collector, profile, live, fd);
+		run_writer(collector, profile, live, triggers, fd);
 	else if (collector->writer < 0)
-		write_dump(collector, profile, live, fd);
+		write_dump(collector, profile, live, triggers, fd);
 	if (collector->writer < 0)
 		collector->writer = 0;
 	for (int i = 0; i < 2; i++)

@@ -21,6 +21,7 @@ struct counting {
 	bool is_of_pins;
 	struct release_units units;
 	struct pins pins;
+	struct stack_rows stacks;
 };
 
 static int count(struct cli_look *look, struct census *out_census)
@@ -29,6 +30,24 @@ static int count(struct cli_look *look, struct census *out_census)
 	const struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
 
 	return err ? err : census_take(&look->inspected.source, &of, &look->reader, out_census);
+}
+
+/* The same, with the stacks that a session knows. */
+static int count_now(struct counting *counting)
+{
+	struct cli_look *look = &counting->look;
+	int err = cli_look_now(look);
+	struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
+
+	if (err)
+		return err;
+	of.group = calloc(of.count + 1, sizeof(*of.group));
+	err = of.group ? census_take(&look->inspected.source, &of, &look->reader, &counting->now)
+		       : -ENOMEM;
+	if (!err)
+		err = cli_look_stacks(look, of.block, of.count, of.group, &counting->stacks);
+	free(of.group);
+	return err;
 }
 
 static int find_pins(struct counting *counting, uint32_t *group)
@@ -51,6 +70,8 @@ static int find_pins(struct counting *counting, uint32_t *group)
 	};
 	if (!err)
 		err = pins_find(&pins_of, &counting->pins);
+	if (!err)
+		err = cli_look_stacks(look, of.block, of.count, group, &counting->stacks);
 	resident_close(&resident);
 	return err;
 }
@@ -80,13 +101,14 @@ static int count_all(struct counting *counting)
 {
 	struct cli_look *look = &counting->look;
 	const bool is_twice = counting->options.watch_ns;
-	int err = counting->is_of_pins ? count_pins(counting)
-				       : count(look, is_twice ? &counting->before : &counting->now);
+	int err = 0;
 
-	if (!err && is_twice) {
+	if (is_twice) {
+		err = count(look, &counting->before);
 		clock_wait_until(clock_now_ns() + counting->options.watch_ns);
-		err = count(look, &counting->now);
 	}
+	if (!err)
+		err = counting->is_of_pins ? count_pins(counting) : count_now(counting);
 	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
 }
 
@@ -99,6 +121,7 @@ static void print(void *context, char *const *type, FILE *out)
 		.blocks = &counting->look.blocks,
 		.before = counting->options.watch_ns ? &counting->before : NULL,
 		.now = &counting->now,
+		.stacks = &counting->stacks,
 		.type = type,
 		.show_data = counting->options.show_data,
 		.rows = counting->options.all ? 0 : CLI_LOOK_ROWS,

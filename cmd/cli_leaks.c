@@ -24,6 +24,7 @@ struct looking {
 	struct leaked_blocks leaked; /* that no look has reached */
 	unsigned looks;
 	struct census census;
+	struct stack_rows stacks;
 	uint64_t apart_ns; /* the two passes */
 };
 
@@ -77,11 +78,21 @@ static int find_all(struct looking *looking)
 		err = look_again_for(looking, &is_fewer);
 	}
 	looking->apart_ns = clock_now_ns() - begin_ns;
-	if (!err && !memory_is_alive(&look->memory))
-		err = -ESRCH;
-	return err ? err
-		   : leaked_blocks_count(&looking->leaked, &look->inspected.source, &look->reader,
-					 &looking->census);
+	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
+}
+
+static int count_all(struct looking *looking)
+{
+	struct cli_look *look = &looking->look;
+	struct leaked_leaders leaders = {0};
+	int err = leaked_blocks_count(&looking->leaked, &look->inspected.source, &look->reader,
+				      &leaders, &looking->census);
+
+	if (!err)
+		err = cli_look_stacks(look, leaders.block, leaders.count, leaders.group,
+				      &looking->stacks);
+	leaked_leaders_close(&leaders);
+	return err;
 }
 
 static struct leaks_found found_by(const struct looking *looking)
@@ -91,6 +102,7 @@ static struct leaks_found found_by(const struct looking *looking)
 		.name = looking->look.name,
 		.blocks = &looking->look.blocks,
 		.census = &looking->census,
+		.stacks = &looking->stacks,
 		.seconds = (double)looking->apart_ns / 1e9,
 		.looks = looking->looks,
 		.show_data = looking->options.show_data,
@@ -121,6 +133,8 @@ static int run_leaks(int argc, char **argv)
 	int err = cli_look_open(&looking.look, pid);
 	if (!err)
 		err = find_all(&looking);
+	if (!err)
+		err = count_all(&looking);
 	if (err)
 		return refused_print(pid, err);
 	const struct leaks_found found = found_by(&looking);

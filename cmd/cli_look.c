@@ -2,13 +2,16 @@
 /* cli_look.c - see cli_look.h. */
 #include "cli_look.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli_arguments.h"
 #include "clock.h"
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "plain_text.h"
+#include "session_profile.h"
 #include "type_names.h"
 
 #define SECOND_NS 1000000000ull
@@ -75,6 +78,27 @@ int cli_look_now(struct cli_look *look)
 		type_infos_open(&look->reader.types, &inspected->source);
 	look->reader.blocks = &look->blocks;
 	return err;
+}
+
+int cli_look_stacks(struct cli_look *look, const struct mark_block *block, size_t count,
+		    const uint32_t *group, struct stack_rows *out_rows)
+{
+	static struct preflight preflight; /* large */
+	int fd;
+
+	*out_rows = (struct stack_rows){0};
+	if (session_blocks(look->memory.pid, &fd, &preflight) != HI_EXIT_OK)
+		return 0;
+	const int err = known_stacks_read(fd, &look->stacks);
+
+	close(fd);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		fputs("heapinject: what the session knows of stacks cannot be read\n", stderr);
+		return 0;
+	}
+	return stack_rows_find(&look->stacks, block, count, group, out_rows);
 }
 
 int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context)

@@ -11,6 +11,7 @@
 
 #include "content.h"
 #include "inspected.h"
+#include "stack_rows.h"
 
 #define CLI_LOOK_ROWS 30u
 
@@ -26,6 +27,7 @@ struct cli_look {
 	struct inspected inspected;
 	struct used_blocks blocks;
 	struct content_reader reader;
+	struct known_stacks stacks;      /* of the session that is attached, if there is one */
 	const struct heap_visitor *also; /* sees the walk of the heaps, too; NULL: nobody does */
 	char name[32];                   /* of the program */
 	int *file; /* stays open without rights, see cli_look_end; NULL: there is none */
@@ -36,6 +38,12 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 must_check int cli_look_open(struct cli_look *look, pid_t pid);
 /* Finds the blocks in use as they are now. */
 must_check int cli_look_now(struct cli_look *look);
+/*
+ * By which stacks these blocks were allocated, if a session is attached. group: by block. Without
+ * one, and if it does not answer, nothing is known. 0 or -ENOMEM.
+ */
+must_check int cli_look_stacks(struct cli_look *look, const struct mark_block *block, size_t count,
+			       const uint32_t *group, struct stack_rows *out_rows);
 
 /* type: readable names of classes, by number. */
 typedef void cli_look_print(void *context, char *const *type, FILE *out);

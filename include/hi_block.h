@@ -15,4 +15,21 @@ struct hi_block {
 };
 _Static_assert(sizeof(struct hi_block) == 24, "live block");
 
+/*
+ * The same with stacks, in answer to a DUMP record with HI_DUMP_STACKED alone: this, so many
+ * blocks, in no order, and the text of so many stacks, each "leaf file.c:12 < caller < ..." with a
+ * zero byte at its end. As little trusted.
+ */
+#define HI_STACKED_MAGIC 0x31736b6361747348u /* "Hstacks1" */
+struct hi_stacked {
+	uint64_t magic, block_count, stack_count, text_bytes;
+};
+struct hi_stacked_block {
+	uint64_t address;
+	uint32_t stack; /* by number of the text */
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct hi_stacked) == 32, "live blocks with stacks");
+_Static_assert(sizeof(struct hi_stacked_block) == 16, "live block with a stack");
+
 #endif

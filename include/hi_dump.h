@@ -27,6 +27,8 @@ enum hi_dump_trigger {
 	HI_DUMP_SHOWN = 1u << 8,
 	/* no profile, but the live blocks (hi_block.h), in memory */
 	HI_DUMP_BLOCKS = 1u << 9,
+	/* the same with stacks, for another process that shows them */
+	HI_DUMP_STACKED = 1u << 10,
 };
 #define HI_DUMP_TRIGGERS 8u
 #define HI_DUMP_TEXT_MAX 128u

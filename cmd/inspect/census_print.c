@@ -93,6 +93,7 @@ static void print_row(const struct counted *counted, const struct row *row, doub
 	fputs("  ", out);
 	group_name_print(group, counted->type, counted->show_data, out);
 	fputc('\n', out);
+	stack_rows_print(counted->stacks, (size_t)(group - counted->now->group), out);
 }
 
 static void print_kinds(const struct counted *counted, FILE *out)
@@ -143,6 +144,7 @@ void census_print(const struct counted *counted, FILE *out)
 	if (counted->now->is_crowded)
 		fprintf(out, "more than %u kinds: sizes of the others are not told apart\n",
 			CENSUS_GROUPS_MAX);
+	stack_rows_note(counted->stacks, counted->now->block_count, out);
 	group_notes_print(counted->blocks, out);
 	free(rows.row);
 }
@@ -159,6 +161,7 @@ static void print_row_json(const struct counted *counted, const struct row *row,
 	if (seconds > 0)
 		fprintf(out, ",\"blocks_per_second\":%.3f,\"bytes_per_second\":%.1f",
 			(double)row->blocks / seconds, (double)row->bytes / seconds);
+	stack_rows_print_json(counted->stacks, (size_t)(row->group - counted->now->group), out);
 	fputc('}', out);
 }
 

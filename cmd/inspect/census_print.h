@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "census.h"
+#include "stack_rows.h"
 
 struct counted {
 	pid_t pid;
@@ -16,6 +17,7 @@ struct counted {
 	const struct used_blocks *blocks;
 	const struct census *before; /* NULL: it was taken once */
 	const struct census *now;
+	const struct stack_rows *stacks;
 	char *const *type; /* readable, by number */
 	bool show_data;    /* also what is in strings */
 	size_t rows;       /* at most; 0 = all */

@@ -65,6 +65,7 @@ static void print_group(const struct leaks_found *found, const struct census_gro
 		fprintf(out, "  %10s  %9s  ", "", "");
 	group_name_print(group, found->type, found->show_data, out);
 	fputc('\n', out);
+	stack_rows_print(found->stacks, (size_t)(group - found->census->group), out);
 }
 
 bool leaks_can_tell(const struct leaks_found *found)
@@ -105,13 +106,17 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 		print_group(found, group[i], out);
 	if (shown < count)
 		fprintf(out, "  (%zu more rows: --all)\n", count - shown);
+	if (sums.count)
+		stack_rows_note(found->stacks, sums.count, out);
 	group_notes_print(found->blocks, out);
 	if (sums.count)
-		fputs("What only a register, the kernel (epoll, timers) or a pointer in another "
-		      "form "
-		      "refers to\nseems leaked, too. "
-		      "Which stacks allocate such blocks: heapinject attach PID\n",
-		      out);
+		fprintf(out,
+			"What only a register, the kernel (epoll, timers) or a pointer in another "
+			"form "
+			"refers to\nseems leaked, too.%s\n",
+			found->stacks->stacks
+				? ""
+				: " Which stacks allocate such blocks: heapinject attach PID");
 	free(group);
 }
 
@@ -138,9 +143,12 @@ void leaks_print_json(const struct leaks_found *found, FILE *out)
 		group_name_print_json(group[i], found->type, found->show_data, out);
 		fprintf(out,
 			",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"more_blocks\":%" PRIu64
-			",\"more_bytes\":%" PRIu64 "}",
+			",\"more_bytes\":%" PRIu64,
 			group[i]->count, group[i]->bytes, group[i]->more_count,
 			group[i]->more_bytes);
+		stack_rows_print_json(found->stacks, (size_t)(group[i] - found->census->group),
+				      out);
+		fputc('}', out);
 	}
 	fputs("]}\n", out);
 	free(group);

@@ -9,14 +9,16 @@
 #include <sys/types.h>
 
 #include "leaked_blocks.h"
+#include "stack_rows.h"
 
 struct leaks_found {
 	pid_t pid;
 	const char *name; /* of the program */
 	const struct used_blocks *blocks;
 	const struct census *census; /* of leaked_blocks_count */
-	char *const *type;           /* readable, by number */
-	double seconds;              /* from the first look to the last */
+	const struct stack_rows *stacks;
+	char *const *type; /* readable, by number */
+	double seconds;    /* from the first look to the last */
 	unsigned looks;
 	bool show_data;
 	size_t rows; /* at most; 0 = all */

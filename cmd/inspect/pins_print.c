@@ -60,6 +60,7 @@ static void print_row(const struct counted *counted, const struct pins *pins, co
 		row->group->count);
 	group_name_print(row->group, counted->type, counted->show_data, out);
 	fputc('\n', out);
+	stack_rows_print(counted->stacks, (size_t)(row->group - counted->now->group), out);
 }
 
 static void print_sums(const struct pins *pins, FILE *out)
@@ -100,6 +101,7 @@ void pins_print(const struct counted *counted, const struct pins *pins, FILE *ou
 		fprintf(out, "  (%zu more rows: --all)\n", count - shown);
 	fputs("goes back: by a trim (malloc_trim, a purge) if all blocks of the row were freed\n",
 	      out);
+	stack_rows_note(counted->stacks, counted->now->block_count, out);
 	group_notes_print(counted->blocks, out);
 	free(row);
 }
@@ -125,9 +127,12 @@ void pins_print_json(const struct counted *counted, const struct pins *pins, FIL
 		group_name_print_json(row[i].group, counted->type, counted->show_data, out);
 		fprintf(out,
 			",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"pinned\":%" PRIu64
-			",\"goes_back\":%" PRIu64 "}",
+			",\"goes_back\":%" PRIu64,
 			row[i].group->count, row[i].group->bytes, row[i].pin->pinned,
 			row[i].pin->goes_back);
+		stack_rows_print_json(counted->stacks, (size_t)(row[i].group - counted->now->group),
+				      out);
+		fputc('}', out);
 	}
 	fputs("]}\n", out);
 	free(row);

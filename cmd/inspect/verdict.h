@@ -8,8 +8,9 @@
  *   owners_print.h     what keeps the blocks: owner_rows.h: by class; owner_paths.h: by which
  *                      pointers; owner_name.h: how owners are called
  *   heap_snapshot.h    the same as a file for DevTools of Chrome
- *   type_names.h       rights given up, before names of the process are made readable
- *   refused.h          why a process cannot be looked at
+ *   known_stacks.h     blocks that a session has sampled, and their stacks; stack_rows.h: those of
+ * a row type_names.h       rights given up, before names of the process are made readable refused.h
+ * why a process cannot be looked at
  *
  * Uses the injector's inspect/. Touches no process.
  */

@@ -51,9 +51,19 @@ void dumps_ask(struct dumps *dumps, int connection)
 	add_client(dumps, &dumps->asking, connection);
 }
 
-void dumps_show(struct dumps *dumps, int connection)
+void dumps_show(struct dumps *dumps, enum dumps_view view, int connection)
 {
-	add_client(dumps, &dumps->watching, connection);
+	add_client(dumps, &dumps->watching[view], connection);
+}
+
+/* The first view that clients wait for, or DUMPS_VIEWS. */
+static enum dumps_view watched(const struct dumps *dumps)
+{
+	unsigned view = 0;
+
+	while (view < DUMPS_VIEWS && !dumps->watching[view].count)
+		view++;
+	return (enum dumps_view)view;
 }
 
 /* ---- one dump -------------------------------------------------------------------------------- */
@@ -85,8 +95,9 @@ bool dumps_is_due(struct dumps *dumps, uint64_t now_ns)
 		is_time = false;
 	}
 	dumps->is_time |= is_time;
-	return is_time || ((dumps->asking.count || dumps->wanted || dumps->watching.count) &&
-			   !dumps->is_pending);
+	return is_time ||
+	       ((dumps->asking.count || dumps->wanted || watched(dumps) != DUMPS_VIEWS) &&
+		!dumps->is_pending);
 }
 
 /* Tells the user which files were written, or why not. */
@@ -170,11 +181,12 @@ int dumps_begin(struct dumps *dumps, uint64_t now_ns)
 {
 	const uint32_t files = dumps->wanted | (dumps->is_time ? HI_DUMP_EVERY : 0) |
 			       (dumps->asking.count ? HI_DUMP_REQUEST : 0);
-	struct dump_clients *clients = files ? &dumps->asking : &dumps->watching;
+	const enum dumps_view view = watched(dumps);
+	struct dump_clients *clients = files ? &dumps->asking : &dumps->watching[view];
 	int err;
 
 	dumps->is_shown = !files;
-	dumps->trigger = files ? files : HI_DUMP_SHOWN;
+	dumps->trigger = files ? files : view == DUMPS_STACKED ? HI_DUMP_STACKED : HI_DUMP_SHOWN;
 	err = sink_expect_dump(dumps->sink, dumps->is_shown);
 	dumps->begun_ns = now_ns;
 	dumps->unix_ns = push_now_unix_ns();
@@ -205,5 +217,6 @@ void dumps_close(struct dumps *dumps)
 	answer_all(&dumps->waiting, "failed", "the session has ended");
 	answer_all(&dumps->asking, "failed",
 		   "the session has ended; its last profile is the answer");
-	answer_all(&dumps->watching, "failed", "the session has ended");
+	for (unsigned view = 0; view < DUMPS_VIEWS; view++)
+		answer_all(&dumps->watching[view], "failed", "the session has ended");
 }

@@ -16,6 +16,13 @@
 
 #define DUMPS_CLIENTS_MAX 8
 
+/* What can be shown to a client. */
+enum dumps_view {
+	DUMPS_PROFILE, /* the .heap */
+	DUMPS_STACKED, /* the sampled live blocks and their stacks (hi_block.h) */
+	DUMPS_VIEWS
+};
+
 struct dump_clients {
 	int connection[DUMPS_CLIENTS_MAX];
 	size_t count;
@@ -34,8 +41,8 @@ struct dumps {
 	bool is_time; /* one is due by every_ns */
 	/* clients that wait for the next dump, and for the pending one */
 	struct dump_clients asking, waiting;
-	/* the same of clients to which the profile is shown; waiting has those of both kinds */
-	struct dump_clients watching;
+	/* the same of clients to which something is shown; waiting has those of all kinds */
+	struct dump_clients watching[DUMPS_VIEWS];
 	bool is_shown; /* the pending dump goes to memory and to such clients */
 	unsigned written;
 	/* path of the first dump's .heap; "" = there is none, or it was removed */
@@ -51,10 +58,10 @@ void dumps_open(struct dumps *dumps, struct sink *sink, struct progress *progres
  */
 void dumps_ask(struct dumps *dumps, int connection);
 /*
- * The same of a client to which the profile is shown: it gets no file, but the .heap in memory, by
- * a descriptor beside "ok" (control_socket.h). Such a dump has no number and is not counted.
+ * The same of a client to which the view is shown: it gets no file, but a descriptor of memory
+ * beside "ok" (control_socket.h). Such a dump has no number and is not counted.
  */
-void dumps_show(struct dumps *dumps, int connection);
+void dumps_show(struct dumps *dumps, enum dumps_view view, int connection);
 /* Bits of enum hi_dump_trigger; the dump is begun as soon as none is pending. */
 void dumps_want(struct dumps *dumps, uint32_t triggers);
 /* Whether a dump must be begun now. Times are nanoseconds since the session began. */

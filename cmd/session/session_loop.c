@@ -281,8 +281,9 @@ static int serve(struct session *session)
 		dumps_ask(&session->dumps, client);
 		return 0;
 	}
-	if (!strcmp(request, "profile")) {
-		dumps_show(&session->dumps, client);
+	if (!strcmp(request, "profile") || !strcmp(request, "blocks")) {
+		dumps_show(&session->dumps, *request == 'p' ? DUMPS_PROFILE : DUMPS_STACKED,
+			   client);
 		return 0;
 	}
 	if (!strcmp(request, "reset"))

@@ -48,3 +48,8 @@ int session_profile(pid_t pid, int *out_fd, struct preflight *out_preflight)
 {
 	return session_request_read(pid, "profile", take, out_fd, out_preflight);
 }
+
+int session_blocks(pid_t pid, int *out_fd, struct preflight *out_preflight)
+{
+	return session_request_read(pid, "blocks", take, out_fd, out_preflight);
+}

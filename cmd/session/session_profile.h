@@ -14,5 +14,10 @@
  * SESSION_NO_ANSWER, as session_request() does. What is in the memory may be another user's.
  */
 must_check int session_profile(pid_t pid, int *out_fd, struct preflight *out_preflight);
+/*
+ * The same of the sampled blocks that are live, with their stacks: hi_block.h. They may be another
+ * user's, too.
+ */
+must_check int session_blocks(pid_t pid, int *out_fd, struct preflight *out_preflight);
 
 #endif

@@ -215,13 +215,15 @@ void leaked_blocks_keep_both(struct leaked_blocks *leaked, const struct leaked_b
 }
 
 int leaked_blocks_count(const struct leaked_blocks *leaked, const struct heap_source *source,
-			struct content_reader *reader, struct census *out_census)
+			struct content_reader *reader, struct leaked_leaders *out_leaders,
+			struct census *out_census)
 {
 	struct mark_block *block = calloc(leaked->count + 1, sizeof(*block));
+	uint32_t *group = calloc(leaked->count + 1, sizeof(*group));
 	struct census_more *more = calloc(leaked->count + 1, sizeof(*more));
 	uint32_t *place = calloc(leaked->count + 1, sizeof(*place));
-	struct census_of of = {.block = block, .more = more};
-	int err = block && more && place ? 0 : -ENOMEM;
+	struct census_of of = {.block = block, .more = more, .group = group};
+	int err = block && group && more && place ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < leaked->count && !err; i++)
 		if (leaked->block[i].leader == i) {
@@ -237,10 +239,17 @@ int leaked_blocks_count(const struct leaked_blocks *leaked, const struct heap_so
 		}
 	if (!err)
 		err = census_take(source, &of, reader, out_census);
-	free(block);
+	*out_leaders = (struct leaked_leaders){block, group, of.count};
 	free(more);
 	free(place);
 	return err;
+}
+
+void leaked_leaders_close(struct leaked_leaders *leaders)
+{
+	free(leaders->block);
+	free(leaders->group);
+	*leaders = (struct leaked_leaders){0};
 }
 
 void leaked_blocks_close(struct leaked_blocks *leaked)

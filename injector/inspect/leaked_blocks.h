@@ -34,13 +34,21 @@ must_check int leaked_blocks_find(struct inspected *inspected, const struct used
 				  struct leaked_blocks *out_leaked);
 /* Leaves in `leaked` those that `before` has, too. */
 void leaked_blocks_keep_both(struct leaked_blocks *leaked, const struct leaked_blocks *before);
+/* Those to which no leaked block refers, and what each is counted as. */
+struct leaked_leaders {
+	struct mark_block *block; /* by address */
+	uint32_t *group;          /* by block: of the census */
+	size_t count;
+};
+
 /*
  * Counts those to which no leaked block refers, by content, each with what only it refers to,
- * directly or by way of others.
+ * directly or by way of others. *out_leaders: to be closed in either case.
  */
 must_check int leaked_blocks_count(const struct leaked_blocks *leaked,
 				   const struct heap_source *source, struct content_reader *reader,
-				   struct census *out_census);
+				   struct leaked_leaders *out_leaders, struct census *out_census);
+void leaked_leaders_close(struct leaked_leaders *leaders);
 void leaked_blocks_close(struct leaked_blocks *leaked);
 
 #endif

@@ -137,7 +137,7 @@ UNIT_TEST(watchers_share_a_profile_and_wait_for_files)
 	dumps_open(&dumps, &sink, &quiet, SECOND);
 	for (int i = 0; i < 2; i++) {
 		CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair[i]), 0);
-		dumps_show(&dumps, pair[i][1]);
+		dumps_show(&dumps, DUMPS_PROFILE, pair[i][1]);
 	}
 	dumps_want(&dumps, HI_DUMP_PEAK);
 	const struct hi_file_request full = {.kind = HI_FILE_DUMP_DONE, .place = ENOSPC},
@@ -171,6 +171,36 @@ UNIT_TEST(watchers_share_a_profile_and_wait_for_files)
 	}
 	CHECK(!dumps_is_due(&dumps, 3));
 	close(file);
+	file_service_close(&sink.service);
+	close(child);
+}
+
+UNIT_TEST(what_is_shown_of_each_kind_is_a_dump_of_its_own)
+{
+	struct dumps dumps;
+	struct sink sink;
+	int child, pair[2][2];
+
+	sink_with_child(&sink, &child);
+	dumps_open(&dumps, &sink, &quiet, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair[i]), 0);
+		dumps_show(&dumps, i ? DUMPS_PROFILE : DUMPS_STACKED, pair[i][1]);
+	}
+	const struct hi_file_request full = {.kind = HI_FILE_DUMP_DONE, .place = ENOSPC};
+	static const uint32_t triggers[] = {HI_DUMP_SHOWN, HI_DUMP_STACKED};
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(dumps_is_due(&dumps, 1));
+		CHECK_EQ(dumps_begin(&dumps, 1), 0);
+		CHECK_EQ(dumps.trigger, triggers[i]);
+		CHECK_EQ(dumps.waiting.count, 1);
+		CHECK_EQ(send(child, &full, sizeof(full), 0), sizeof(full));
+		file_service_wait(&sink.service);
+		dumps_look(&dumps);
+		CHECK(strstr(answer(pair[!i][0]), "failed\n"));
+		close(pair[!i][0]);
+	}
+	CHECK(!dumps_is_due(&dumps, 2));
 	file_service_close(&sink.service);
 	close(child);
 }
