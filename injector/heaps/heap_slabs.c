@@ -183,15 +183,23 @@ const struct heap_slab *heap_slabs_find(const struct heap_slabs *slabs, remote_a
 	return low < slabs->count && slabs->slab[low].lo <= at ? &slabs->slab[low] : NULL;
 }
 
+uint64_t heap_slabs_block_with(const struct heap_slabs *slabs, remote_addr at)
+{
+	const struct heap_slab *slab = heap_slabs_find(slabs, at);
+
+	if (!slab || !slab->blocks || at < slab->block ||
+	    (at - slab->block) / slab->block_bytes >= slab->blocks)
+		return HEAP_NO_BLOCK;
+	return slab->first + (at - slab->block) / slab->block_bytes;
+}
+
 uint64_t heap_slabs_block(const struct heap_slabs *slabs, remote_addr at, unsigned tag)
 {
 	const struct heap_slab *slab = heap_slabs_find(slabs, at);
 
-	if (!slab || !slab->blocks || slab->tag != tag || at < slab->block ||
-	    (at - slab->block) % slab->block_bytes ||
-	    (at - slab->block) / slab->block_bytes >= slab->blocks)
+	if (!slab || slab->tag != tag || !slab->blocks || (at - slab->block) % slab->block_bytes)
 		return HEAP_NO_BLOCK;
-	return slab->first + (at - slab->block) / slab->block_bytes;
+	return heap_slabs_block_with(slabs, at);
 }
 
 uint64_t heap_slabs_first(const struct heap_slabs *slabs, const struct heap_slab *slab)
@@ -211,6 +219,7 @@ enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t first, u
 		[HEAP_NO_MARK] = HEAP_USED,
 		[HEAP_MARK_CACHED] = HEAP_CACHED,
 		[HEAP_MARK_UNSURE] = HEAP_UNSURE,
+		[HEAP_MARK_OWN] = HEAP_METADATA,
 	};
 
 	return first == HEAP_NO_BLOCK ? HEAP_USED : kinds[heap_slabs_mark_of(slabs, first + index)];

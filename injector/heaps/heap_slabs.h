@@ -43,7 +43,12 @@ struct heap_slabs {
 	uint64_t reread;
 };
 
-enum heap_mark { HEAP_NO_MARK, HEAP_MARK_CACHED, HEAP_MARK_UNSURE };
+enum heap_mark {
+	HEAP_NO_MARK,
+	HEAP_MARK_CACHED,
+	HEAP_MARK_UNSURE,
+	HEAP_MARK_OWN, /* the allocator has taken it for itself */
+};
 
 struct heap_map {
 	struct heap_windows *windows;
@@ -73,6 +78,8 @@ void heap_slabs_close(struct heap_slabs *slabs);
 /* The slab that has this address, or NULL. */
 const struct heap_slab *heap_slabs_find(const struct heap_slabs *slabs, remote_addr at);
 #define HEAP_NO_BLOCK UINT64_MAX
+/* The number of the block that has this address. */
+uint64_t heap_slabs_block_with(const struct heap_slabs *slabs, remote_addr at);
 /* The number of the block that begins here, if it can be one with this tag. */
 uint64_t heap_slabs_block(const struct heap_slabs *slabs, remote_addr at, unsigned tag);
 

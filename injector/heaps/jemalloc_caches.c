@@ -143,6 +143,18 @@ static int mark_stack(struct marker *marker, take_stack *take, remote_addr at, u
 	return 0;
 }
 
+/*
+ * Marks the block that has the items of a cache: what was taken from a stack is still written there
+ * and would seem to be referred to.
+ */
+static void mark_items(const struct marker *marker, const struct stack *stack)
+{
+	const uint64_t block = heap_slabs_block_with(marker->slabs, stack->end - HEAP_WORD);
+
+	if (block != HEAP_NO_BLOCK)
+		heap_slabs_mark(marker->slabs, block, HEAP_MARK_OWN);
+}
+
 static int mark_stacks(struct marker *marker, take_stack *take, remote_addr stacks,
 		       unsigned size_class, unsigned most)
 {
@@ -154,6 +166,9 @@ static int mark_stacks(struct marker *marker, take_stack *take, remote_addr stac
 
 		if (err <= 0 || (i && !follows(&stack, &last)))
 			return err < 0 ? err : 0;
+		/* the first one may have no room, and then its end is no place in the block */
+		if (i == 1)
+			mark_items(marker, &stack);
 		err = mark_stack(marker, take, at, size_class + i, &stack);
 		if (err)
 			return err;

@@ -55,7 +55,7 @@ static union {
 	} before;
 } stack[2][STACKS];
 _Static_assert(sizeof(stack[0][0]) == 24, "the size of jemalloc's cache bins");
-static uint64_t *item[2][STACKS * STACK_ROOM];
+static uint64_t *room[2][STACKS * STACK_ROOM];
 
 static uint8_t *heap; /* pages 0 to 31 */
 
@@ -87,11 +87,11 @@ static struct extent *lay_slab(unsigned page, uint64_t free_blocks)
 	return extent;
 }
 
-/* A cache whose stacks have these numbers of items, at their ends. */
-static void lay_cache(unsigned cache)
+/* A cache whose stacks are empty, and have their items in `items`. */
+static void lay_cache(unsigned cache, uint64_t **items)
 {
 	for (unsigned i = 0; i < STACKS; i++) {
-		uint64_t **end = &item[cache][(i + 1) * STACK_ROOM];
+		uint64_t **end = &items[(i + 1) * STACK_ROOM];
 
 		if (version == &versions[0]) {
 			stack[cache][i].now.top = end;
@@ -129,8 +129,8 @@ static void lay_heap(const struct version *of)
 	own_block->rest = address_of(own_block) + sizeof(*own_block);
 	own_block->rest_bytes = LARGE - sizeof(*own_block);
 	own_block->ring = links;
-	lay_cache(0);
-	lay_cache(1);
+	lay_cache(0, room[0]);
+	lay_cache(1, room[1]);
 	lay_slab(0, 1ull << 63 | 6);
 }
 
@@ -185,6 +185,23 @@ UNIT_TEST(cached_blocks)
 			check_piece(seen, block(j), j == 5 || j == 6 ? HEAP_CACHED : HEAP_USED, 32);
 		check_piece(seen, block(127), HEAP_CACHED, 32);
 		check_piece(seen, heap + PAGE + 64, HEAP_CACHED, 16384);
+	}
+}
+
+/* What jemalloc has taken for the stacks is not in use by the program. */
+UNIT_TEST(stacks_in_a_block)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		lay_heap(&versions[i]);
+		lay_extent(1, 3, 0, CLASS_8192);
+		lay_extent(4, 3, 0, CLASS_8192);
+		lay_cache(0, (void *)(heap + PAGE));
+		push(0, CLASS_32, block(5));
+		const struct seen *seen = walk_well();
+
+		check_piece(seen, heap + PAGE, HEAP_METADATA, 8192);
+		check_piece(seen, heap + 4 * PAGE, HEAP_USED, 8192);
+		check_piece(seen, block(5), HEAP_CACHED, 32);
 	}
 }
 
