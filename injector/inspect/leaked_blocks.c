@@ -26,7 +26,11 @@ static int mark_root(void *context, const struct live_root *root)
 {
 	struct marking *marking = context;
 
-	return glibc_bins_mark_range(&marking->marks, &marking->memory, root->lo, root->hi);
+	marking->words.is_shared = root->mapping->shared;
+	const int err =
+		glibc_bins_mark_range(&marking->marks, &marking->memory, root->lo, root->hi);
+	marking->words.is_shared = false;
+	return err;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

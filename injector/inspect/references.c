@@ -21,6 +21,7 @@ struct scan {
 	struct inspected *inspected;
 	struct references *references;
 	struct block_index index;
+	struct words words;
 	struct mark_memory memory;
 	const struct mark_links *links;
 	int err;
@@ -136,9 +137,11 @@ static int scan_live(void *context, const struct live_root *root)
 	struct scan *scan = context;
 
 	scan->live = root;
+	scan->words.is_shared = root->mapping->shared;
 	int err = glibc_bins_find_part(&scan->memory, root->lo, root->hi, &scan->bins);
 	if (!err)
 		err = mark_memory_walk(&scan->memory, root->lo, root->hi, scan_place, scan);
+	scan->words.is_shared = false;
 	return err ? err : scan->err;
 }
 
@@ -303,21 +306,21 @@ static int scan_all(struct scan *scan, const struct used_blocks *blocks)
 {
 	const uint64_t deadline_ns = scan->inspected->source.deadline_ns;
 	const struct memory *memory = scan->inspected->memory;
-	struct words words = {0}, beside = {0};
-	int err = words_open(&words, memory, deadline_ns);
+	struct words beside = {0};
+	int err = words_open(&scan->words, memory, deadline_ns);
 
 	if (!err)
 		err = words_open(&beside, memory, deadline_ns);
-	words.is_sparing = beside.is_sparing = true;
+	scan->words.is_sparing = beside.is_sparing = true;
 	const struct mark_memory beside_memory = words_memory(&beside);
 	struct glibc_links of_glibc = {.memory = &beside_memory};
 	const struct mark_links links = glibc_links(&of_glibc);
 
 	scan->links = &links;
-	scan->memory = words_memory(&words);
+	scan->memory = words_memory(&scan->words);
 	if (!err)
 		err = build(scan, blocks);
-	words_close(&words);
+	words_close(&scan->words);
 	words_close(&beside);
 	return err;
 }

@@ -157,7 +157,7 @@ static int walk_large(struct walk *walk, uint64_t lo, uint64_t hi)
 	int err = walk_range(walk, lo, first);
 
 	if (!err)
-		err = pages_walk(pages, first, last, false, visit_pages, walk);
+		err = pages_walk(pages, first, last, walk->words->is_shared, visit_pages, walk);
 	if (!err && pages->swapped > swapped && !walk->words->is_sparing)
 		err = walk_range(walk, first, last);
 	return err ? err : walk_range(walk, last, hi);

@@ -25,6 +25,11 @@ struct words {
 	 * its memory. Words of pages that are swapped out count as 0 then.
 	 */
 	bool is_sparing;
+	/*
+	 * To be set before a walk: the range is of shared memory, whose pages are nobody's own, and
+	 * may have pointers all the same.
+	 */
+	bool is_shared;
 	uint64_t bytes; /* that were walked */
 	uint64_t reads; /* of the process's memory */
 	uint64_t *buffer;

@@ -119,6 +119,26 @@ UNIT_TEST(what_is_not_mapped_beside_a_small_range_does_no_harm)
 	end();
 }
 
+/* Pages of shared memory are not the process's own, but it can write to them. */
+UNIT_TEST(shared_memory)
+{
+	struct seen seen;
+
+	begin(clock_now_ns() + 60 * SECOND_NS);
+	munmap(map, MAP_BYTES);
+	map = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(map != MAP_FAILED);
+	map[MAP_WORDS / 2] = MAP_WORDS / 2 + 1;
+	words.is_sparing = words.is_shared = true;
+	CHECK_EQ(walk(0, MAP_WORDS, &seen), 0);
+	CHECK_EQ(seen.count - seen.zeros, 1);
+	CHECK_EQ(seen.count, HI_PAGE_BYTES / 8);
+	words.is_shared = false;
+	CHECK_EQ(walk(0, MAP_WORDS, &seen), 0);
+	CHECK_EQ(seen.count, 0);
+	end();
+}
+
 /* More than is kept: what is in the place of another is not taken for it. */
 UNIT_TEST(far_ranges_are_told_apart)
 {
