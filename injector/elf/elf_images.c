@@ -47,6 +47,9 @@ static bool is_candidate(const struct reader *reader, size_t number)
 		return false;
 	if (mapping->file_offset != 0)
 		return mapping->executable;
+	/* no object is mapped so, and to read a hole of shared memory would allocate a page */
+	if (mapping->shared && !mapping->executable)
+		return false;
 	return memory_read(source->memory, mapping->lo, magic, sizeof(magic)) == 0 &&
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
