@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli_arguments.h"
@@ -115,5 +116,10 @@ int cli_look_end(const struct cli_look *look, cli_look_print *print, void *conte
 	for (size_t i = 0; i < types->count; i++)
 		readable[i] = type_names_readable(types->name[i]);
 	print(context, readable, out);
-	return fclose(out) ? HI_EXIT_FAILED : HI_EXIT_OK;
+	const bool is_lost = ferror(out);
+	const char *why = fclose(out) ? strerror(errno) : is_lost ? "some of it is lost" : NULL;
+
+	if (why)
+		fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);
+	return why ? HI_EXIT_FAILED : HI_EXIT_OK;
 }

@@ -25,8 +25,8 @@ struct owning {
 	struct owner_paths paths;
 	const char *why, *output; /* NULL: not wanted */
 	int file;
-	bool json, all;
-	int exit_code; /* of what is done without rights */
+	bool json, all, is_output_standard; /* -o - */
+	int exit_code;                      /* of what is done without rights */
 };
 
 static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
@@ -53,6 +53,9 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 	}
 	if (owning->why && !*owning->why)
 		return cli_usage_error(argv[0], "--why needs an address or a class", NULL);
+	owning->is_output_standard = owning->output && !strcmp(owning->output, "-");
+	if (owning->is_output_standard && owning->json)
+		return cli_usage_error(argv[0], "--json and -o - both need standard output", NULL);
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
 }
 
@@ -82,12 +85,21 @@ static int create_file(struct owning *owning)
 
 /* ---- without rights -------------------------------------------------------------------------- */
 
-static int write_file(const struct owning *owning, const struct owner_names *names)
+static int write_file(const struct owning *owning, const struct owner_names *names, FILE *out)
 {
 	FILE *file = fdopen(owning->file, "w");
-	const int err = file ? heap_snapshot_write(names, file) : -ENOMEM;
+	int err = file ? heap_snapshot_write(names, file) : -ENOMEM;
 
-	return file && fclose(file) && !err ? -EIO : err;
+	if (file && fclose(file) && !err)
+		err = -errno;
+	if (err)
+		fprintf(stderr,
+			"heapinject: %s cannot be written: %s; it is incomplete: remove it\n",
+			owning->output, strerror(-err));
+	else if (!owning->json)
+		fprintf(out, "Written: %s; to open it: DevTools of Chrome, Memory, Load\n",
+			owning->output);
+	return err;
 }
 
 static int make_rows(const struct owning *owning, struct owner_rows *out_rows)
@@ -97,6 +109,18 @@ static int make_rows(const struct owning *owning, struct owner_rows *out_rows)
 
 	return owner_rows_make(&owning->owners, owning->all || owning->json ? 0 : CLI_LOOK_ROWS,
 			       least, out_rows);
+}
+
+/* The table to `out`, or else the snapshot, and the table to standard error. */
+static int print_found(const struct owning *owning, const struct owners_found *found, FILE *out)
+{
+	if (owning->json)
+		owners_print_json(found, out);
+	else
+		owners_print(found, owning->is_output_standard ? stderr : out);
+	if (owning->is_output_standard)
+		return heap_snapshot_write(&found->names, out);
+	return owning->output ? write_file(owning, &found->names, out) : 0;
 }
 
 static void print(void *context, char *const *type, FILE *out)
@@ -113,18 +137,11 @@ static void print(void *context, char *const *type, FILE *out)
 
 	if (!err)
 		err = make_rows(owning, &found.rows);
-	if (!err && owning->json)
-		owners_print_json(&found, out);
-	else if (!err)
-		owners_print(&found, out);
-	if (!err && owning->output)
-		err = write_file(owning, &found.names);
+	if (err)
+		fprintf(stderr, "heapinject: nothing can be shown: %s\n", strerror(-err));
+	else
+		err = print_found(owning, &found, out);
 	owner_rows_close(&found.rows);
-	if (!err && owning->output && !owning->json)
-		fprintf(out, "Written: %s; to open it: DevTools of Chrome, Memory, Load\n",
-			owning->output);
-	if (err && !owning->json)
-		fprintf(out, "heapinject: that failed: %s\n", strerror(-err));
 	owning->exit_code = err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
@@ -141,7 +158,7 @@ static int run_owners(int argc, char **argv)
 		err = find(&owning);
 	if (err)
 		return refused_print(pid, err);
-	if (owning.output)
+	if (owning.output && !owning.is_output_standard)
 		exit_code = create_file(&owning);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = cli_look_end(&owning.look, print, &owning);
@@ -164,4 +181,5 @@ const struct command cli_owners = {
 	"more\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"
 	"  -o, --output FILE      also write a heap snapshot for DevTools of Chrome; the file must "
-	"not exist\n"};
+	"not exist;\n"
+	"                         -: to standard output, and all else to standard error\n"};

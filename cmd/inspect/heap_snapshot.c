@@ -178,5 +178,7 @@ int heap_snapshot_write(const struct owner_names *names, FILE *out)
 	const int err = write_strings(&snapshot);
 
 	fputs("]}\n", out);
-	return err ? err : fflush(out) || ferror(out) ? -EIO : 0;
+	if (err)
+		return err;
+	return fflush(out) ? -errno : ferror(out) ? -EIO : 0;
 }

@@ -16,7 +16,7 @@
 #include "must_check.h"
 #include "owner_name.h"
 
-/* 0, -ENOMEM, or -EIO: not all was written. */
+/* 0, -ENOMEM, or why not all was written. */
 must_check int heap_snapshot_write(const struct owner_names *names, FILE *out);
 
 #endif

@@ -14,10 +14,12 @@
 FILE *type_names_give_up_rights(int *file)
 {
 	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	int *const kept[] = {&out, file};
+	int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	int *const kept[] = {&out, &errors, file};
 	struct sandbox_state state;
 
-	if (out < 0 || sandbox_keep(kept, file ? 2 : 1) ||
+	if (out < 0 || errors < 0 || sandbox_keep(kept, file ? 3 : 2) ||
+	    dup2(errors, STDERR_FILENO) < 0 ||
 	    sandbox_enter(identity_to_run_as(identity_of_caller()), -1, &state))
 		return NULL;
 	return fdopen(out, "w");

@@ -11,10 +11,10 @@
 #include "must_check.h"
 
 /*
- * Gives up all rights and closes all files but the standard output, and *file if there is one, for
- * good; NULL: there is none. Returns the stream to
- * print to, or NULL: the rights could not be given up, and nothing of the process must be printed
- * that was not checked. The process may only print and exit after that.
+ * Gives up all rights and closes all files but the standard output and error, and *file if there is
+ * one, for good; NULL: there is none. Returns the stream to print to, or NULL: the rights could not
+ * be given up, and nothing of the process must be printed that was not checked. The process may
+ * only print and exit after that.
  */
 FILE *type_names_give_up_rights(int *file);
 /* A new string, without control characters, to be freed by the caller. mangled: typeid(T).name() */
