@@ -77,7 +77,9 @@ int cli_look_now(struct cli_look *look)
 		err = used_blocks_find(&inspected->source, look->also, &look->blocks);
 	if (!err && !look->reader.types.source)
 		type_infos_open(&look->reader.types, &inspected->source);
-	look->reader.blocks = &look->blocks;
+	block_index_close(&look->reader.index);
+	if (!err)
+		err = block_index_open(&look->reader.index, look->blocks.block, look->blocks.count);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #include "content.h"
 #include "inspected.h"
 #include "stack_rows.h"
+#include "used_blocks.h"
 
 #define CLI_LOOK_ROWS 30u
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "census.h"
+#include "used_blocks.h"
 
 /* type: readable, by number. show_data: with text, how one of its strings begins. */
 void group_name_print(const struct census_group *group, char *const *type, bool show_data,

@@ -43,18 +43,13 @@ static bool is_text(const uint8_t *byte, size_t size)
 
 static bool has_pointers(const struct content_reader *reader, const uint8_t *byte, size_t words)
 {
-	const struct used_blocks *blocks = reader->blocks;
 	size_t pointers = 0, others = 0;
+	uint32_t block;
 
-	if (!blocks->count)
-		return false;
-	const remote_addr lo = blocks->block[0].address;
-	const remote_addr hi =
-		blocks->block[blocks->count - 1].address + blocks->block[blocks->count - 1].bytes;
 	for (size_t i = 0; i < words; i++) {
 		const uint64_t word = word_at(byte, i);
 
-		if (word >= lo && word < hi && used_blocks_at(blocks, word))
+		if (block_index_find(&reader->index, word, &block))
 			pointers++;
 		else if (word)
 			others++;

@@ -5,8 +5,8 @@
 #ifndef HI_CONTENT_H
 #define HI_CONTENT_H
 
+#include "block_index.h"
 #include "type_info.h"
-#include "used_blocks.h"
 
 enum content_kind {
 	CONTENT_OBJECT,   /* of a C++ class with virtual functions */
@@ -27,7 +27,7 @@ struct content {
 
 struct content_reader {
 	struct type_infos types;
-	const struct used_blocks *blocks;
+	struct block_index index; /* of the blocks in use, which words may be pointers to */
 };
 
 /* byte: the first ones of the block, `size` of them. */

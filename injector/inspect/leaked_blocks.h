@@ -12,6 +12,7 @@
 #define HI_LEAKED_BLOCKS_H
 
 #include "census.h"
+#include "used_blocks.h"
 #include "inspected.h"
 
 struct leaked_block {

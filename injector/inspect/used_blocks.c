@@ -133,21 +133,3 @@ void used_blocks_close(struct used_blocks *blocks)
 	free(blocks->range);
 	*blocks = (struct used_blocks){0};
 }
-
-const struct mark_block *used_blocks_at(const struct used_blocks *blocks, remote_addr address)
-{
-	size_t low = 0, high = blocks->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (blocks->block[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return NULL;
-	const struct mark_block *block = &blocks->block[low - 1];
-	return address - block->address < block->bytes ? block : NULL;
-}

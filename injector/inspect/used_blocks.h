@@ -34,7 +34,5 @@ struct used_blocks {
 must_check int used_blocks_find(struct heap_source *source, const struct heap_visitor *also,
 				struct used_blocks *out_blocks);
 void used_blocks_close(struct used_blocks *blocks);
-/* The block that has this address, or NULL. */
-const struct mark_block *used_blocks_at(const struct used_blocks *blocks, remote_addr address);
 
 #endif

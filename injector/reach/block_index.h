@@ -61,7 +61,13 @@ struct block_index {
 	uint32_t count;
 	/* The rest is private. */
 	uint64_t lo, hi; /* of all blocks */
-	unsigned shift;  /* of bytes, from one element of first[] to the next */
+	/* Between regions is nothing for a long way, as between brk's heap and what mmap gave. */
+	struct block_region {
+		uint64_t lo, hi;
+		size_t first; /* its first element in first[] */
+	} * region;
+	size_t regions;
+	unsigned shift; /* of bytes, from one element of first[] to the next */
 	uint32_t *first;
 };
 

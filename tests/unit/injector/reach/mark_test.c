@@ -268,6 +268,29 @@ UNIT_TEST(an_error_of_the_memory_ends_the_marking)
 }
 
 /* Blocks that the stream of a hostile program may have: they overlap, and end beyond all memory. */
+/* Heaps are far from each other: that of brk, and what mmap gave. */
+UNIT_TEST(a_word_finds_its_block_in_heaps_that_are_far_apart)
+{
+	enum { PART = 1000 };
+	static const uint64_t part[] = {0x5500000000, 0x5540000000, 0x7f0000000000};
+	static struct mark_block block[3 * PART];
+	struct block_index index;
+	uint32_t found;
+
+	for (size_t i = 0; i < 3 * PART; i++)
+		block[i] = (struct mark_block){part[i / PART] + i % PART * 64, 48};
+	CHECK_EQ(block_index_open(&index, block, 3 * PART), 0);
+	for (size_t i = 0; i < 3 * PART; i++) {
+		CHECK(block_index_find(&index, block[i].address, &found) && found == i);
+		CHECK(block_index_find(&index, block[i].address + 47, &found) && found == i);
+		CHECK(!block_index_find(&index, block[i].address + 48, &found));
+		CHECK(!block_index_find(&index, block[i].address - 1, &found));
+	}
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!block_index_find(&index, part[i] + (1u << 28), &found));
+	block_index_close(&index);
+}
+
 UNIT_TEST(impossible_blocks_do_no_harm)
 {
 	static const struct mark_block block[] = {
