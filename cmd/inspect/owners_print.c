@@ -87,8 +87,10 @@ static void print_notes(const struct owners_found *found, FILE *out)
 	if (references->data.is_cut)
 		fputs("not named: variables beyond the first ones\n", out);
 	fputs("A number that looks like the address of a block, or leads into one, counts as a "
-	      "pointer.\nWhat only a register or the kernel refers to seems to be kept by "
-	      "nothing.\n",
+	      "pointer; so does\nan old one that was not written over: an owner may be shown that "
+	      "is "
+	      "none, or several instead of one.\nWhat only a register or the kernel refers to, or "
+	      "what moved meanwhile, seems to be kept by nothing.\n",
 	      out);
 }
 

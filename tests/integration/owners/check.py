@@ -130,6 +130,8 @@ def check_table(text):
     check(re.search(r"^ .*  500 x net::session$", text, re.M), "no sessions in", text)
     check(re.search(r"^ .* several in owned: ", text, re.M), "nothing is shared in", text)
     check("looks like the address of a block" in text, "it is not said to be conservative")
+    check("an old one that was not written over" in text, "old pointers are not named")
+    check("what moved meanwhile" in text, "it is not said that the process runs")
 
 
 def check_snapshot(heapinject, pid, truth, work):
