@@ -142,6 +142,8 @@ PAYLOAD_FLAGS := $(BASE_FLAGS) -fPIC -ffreestanding -nostdlib -fno-builtin $(NO_
 PAYLOAD_LDFLAGS := -shared -nostdlib -Wl,--version-script=payload/exports.map \
 	-Wl,--build-id=none -Wl,-z,noseparate-code -Wl,--hash-style=both -Wl,-z,norelro \
 	-Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--no-undefined -Wl,--eh-frame-hdr
+# What a compiler knows of malloc would let it leave calls out.
+PLAYER_FLAGS := $(BASE_FLAGS) -fPIE -fno-builtin $(include_roots)
 PROBES_LDFLAGS := -shared -nostdlib -Wl,--build-id=sha1 -Wl,-z,noseparate-code \
 	-Wl,-z,max-page-size=4096 -Wl,--hash-style=gnu -Wl,-z,noexecstack -Wl,--eh-frame-hdr
 
@@ -154,6 +156,8 @@ all_analyzer_sources := $(sort $(wildcard analyzer/*.c analyzer/*/*.[cS]))
 static_sources := $(filter %_static.c,$(all_analyzer_sources))
 analyzer_sources := $(filter-out $(static_sources),$(all_analyzer_sources))
 payload_sources := $(sort $(wildcard payload/*.c payload/arch/$(ARCH)/*.[cS]))
+# A program of its own, which is run with other allocators.
+player_sources := $(sort $(wildcard cmd/trial/player/*.c))
 # An object of its own, which the target maps from a file.
 probe_sources := $(sort $(wildcard payload/arch/$(ARCH)/probes/*.S))
 unit_sources := $(sort $(wildcard $(addprefix tests/unit/,*/*_test.c */*/*_test.c)))
@@ -165,6 +169,7 @@ analyzer_objects := $(call objects_of,$(analyzer_sources))
 static_objects := $(call objects_of,$(static_sources))
 payload_objects := $(call objects_of,$(payload_sources))
 probe_objects := $(call objects_of,$(probe_sources))
+player_objects := $(call objects_of,$(player_sources))
 # The payload once more as host code, so that its unit tests can call it.
 guest_objects := $(addprefix $(O)/hosted/,$(addsuffix .o,$(basename $(payload_sources))))
 
@@ -245,6 +250,12 @@ $(O)/probes.so: $(probe_objects)
 	$(say) LD $@
 	$(Q)$(CC) $(PROBES_LDFLAGS) -o $@ $^
 
+$(O)/player: $(player_objects)
+	$(say) LD $@
+	$(Q)$(CC) -pie -o $@ $^ -lpthread -ldl
+
+$(player_objects): flags = $(PLAYER_FLAGS)
+$(player_objects): user_flags =
 $(injector_objects): flags = $(INJECTOR_FLAGS)
 $(cmd_objects): flags = $(CMD_FLAGS)
 $(fault_objects): flags = $(INJECTOR_FLAGS) -DHI_FAULTS
@@ -262,6 +273,8 @@ $(O)/injector/hooks/payload_blob.o: $(O)/payload.so
 $(O)/injector/hooks/payload_blob.o: flags += -DPAYLOAD_SO='"$(O)/payload.so"'
 $(O)/injector/arena/probes_blob.o: $(O)/probes.so
 $(O)/injector/arena/probes_blob.o: flags += -DPROBES_SO='"$(O)/probes.so"'
+$(O)/cmd/trial/player_blob.o: $(O)/player
+$(O)/cmd/trial/player_blob.o: flags += -DPLAYER='"$(O)/player"'
 $(O)/analyzer/views/html_page.o: $(wildcard analyzer/views/html/*)
 $(O)/cmd/serve/live_sources.o: $(wildcard cmd/serve/page/*)
 
@@ -290,6 +303,7 @@ $(O)/flags: FORCE
 
 -include $(patsubst %.o,%.d,$(injector_objects) $(cmd_objects) $(fault_objects) \
 	$(analyzer_objects) $(static_objects) $(payload_objects) $(guest_objects) \
+	$(player_objects) \
 	$(unit_names:%=$(O)/tests/unit/%.o))
 
 # ---- tests ---------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ static const struct command *const commands[] = {
 	&cli_check,  &cli_explain,     &cli_census, &cli_owners, &cli_leaks,
 	&cli_attach, &cli_run_program, &cli_guard,  &cli_dump,   &cli_detach,
 	&cli_status, &cli_pause,       &cli_resume, &cli_reset,  &cli_rate,
-	&cli_top,    &cli_serve,       &report,     &diff,       &help};
+	&cli_top,    &cli_serve,       &report,     &diff,       &cli_replay,
+	&help};
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const struct command *command_find(const char *name)

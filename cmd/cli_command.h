@@ -2,7 +2,7 @@
 /*
  * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c,
  * cli_run.c, cli_guard.c, cli_request.c, cli_top.c, cli_serve.c, cli_explain.c,
- * cli_census.c, cli_owners.c and cli_leaks.c define them.
+ * cli_census.c, cli_owners.c, cli_leaks.c and cli_replay.c define them.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H
@@ -18,6 +18,6 @@ struct command {
 
 extern const struct command cli_check, cli_attach, cli_run_program, cli_guard;
 extern const struct command cli_dump, cli_detach, cli_status, cli_pause, cli_resume, cli_reset,
-	cli_rate, cli_top, cli_serve, cli_explain, cli_census, cli_owners, cli_leaks;
+	cli_rate, cli_top, cli_serve, cli_explain, cli_census, cli_owners, cli_leaks, cli_replay;
 
 #endif

@@ -66,9 +66,9 @@ static int check(const struct given *given, const struct session_options *option
 		return cli_usage_error(
 			"guard", "--from must be below the first share at which a profile is due",
 			NULL);
-	if (!strcmp(options->prefix, "-"))
-		return cli_usage_error("guard", "it writes files, and no record stream (-o -)",
-				       NULL);
+	if (options->stream_path || !strcmp(options->prefix, "-"))
+		return cli_usage_error(
+			"guard", "it writes files, and no record stream (-o -, --stream)", NULL);
 	if (options->until_sure)
 		return cli_usage_error("guard", "it goes on, and does not end --until-sure", NULL);
 	if (options->detached && (guard->from_ppm || guard->cgroup || guard->unit))

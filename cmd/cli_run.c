@@ -85,6 +85,12 @@ static int read_suppressions(const char *path, char **out_text)
 /* To know what refers to what, all blocks have to be known, from the first to the exit. */
 static int check_leaks(const struct session_options *options)
 {
+	if (options->stream_path)
+		return cli_usage_error(
+			"run",
+			"the record stream has no answer for --fail-if-leaks: not with "
+			"--stream",
+			NULL);
 	if (options->interval > HI_INTERVAL_EXACT)
 		return cli_usage_error(
 			"run", "--fail-if-leaks needs every allocation: not with --sample", NULL);

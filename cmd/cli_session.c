@@ -31,6 +31,7 @@ enum {
 	OPTION_ON_SIGNAL,
 	OPTION_DETACHED,
 	OPTION_OTEL,
+	OPTION_STREAM,
 };
 
 /* that takes these options: attach, or another */
@@ -146,6 +147,11 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	case OPTION_OTEL:
 		options->has_probes = !given->is_off;
 		return HI_EXIT_OK;
+	case OPTION_STREAM:
+		options->stream_path = value;
+		return *value ? HI_EXIT_OK
+			      : cli_usage_error(session_command, "the name of --stream is empty",
+						NULL);
 	case OPTION_EVERY_ALLOC:
 		return parse_amount(value, &options->triggers.alloc_bytes);
 	case OPTION_AT_PEAK:
@@ -170,27 +176,29 @@ static int parse_attach_option(int option, const struct hi_options *given,
 /* Rejects options that contradict each other. */
 static int check_attach_options(const struct session_options *options)
 {
-	const bool streams = !strcmp(options->prefix, "-");
+	const bool streams = options->stream_path || !strcmp(options->prefix, "-");
 	char duration[HI_UNITS_TEXT_MAX];
 	if (streams && (triggers_are_any(&options->triggers) || options->keep != KEEP_UNSET))
+		return cli_usage_error(session_command,
+				       "the record stream (-o -, --stream) has no files for "
+				       "--every and --keep, nor "
+				       "for the other triggers",
+				       NULL);
+	if (streams && options->push.url)
 		return cli_usage_error(
 			session_command,
-			"the record stream (-o -) has no files for --every and --keep, nor "
-			"for the other triggers",
-			NULL);
-	if (streams && options->push.url)
-		return cli_usage_error(session_command,
-				       "the record stream (-o -) has no profiles for --push", NULL);
+			"the record stream (-o -, --stream) has no profiles for --push", NULL);
 	if (streams && (options->json || options->until_sure || options->fail_if_grows))
-		return cli_usage_error(session_command,
-				       "the record stream (-o -) has no answer for --json, "
-				       "--until-sure and --fail-if-grows",
-				       NULL);
+		return cli_usage_error(
+			session_command,
+			"the record stream (-o -, --stream) has no answer for --json, "
+			"--until-sure and --fail-if-grows",
+			NULL);
 	if (options->detached && (streams || options->json || options->fail_if_grows))
 		return cli_usage_error(
 			session_command,
-			"--detached returns before there is anything for -o -, --json "
-			"and --fail-if-grows",
+			"--detached returns before there is anything for -o -, --stream, "
+			"--json and --fail-if-grows",
 			NULL);
 	if (options->triggers.every_ns < options->duration_ns || !options->triggers.every_ns ||
 	    !options->duration_ns)
@@ -235,6 +243,7 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 		{"keep", required_argument, NULL, 'k'},
 		{"max-kept", required_argument, NULL, 'k'},
 		{"output", required_argument, NULL, 'o'},
+		{"stream", required_argument, NULL, OPTION_STREAM},
 		{"hook", required_argument, NULL, 'h'},
 		{"prefix", required_argument, NULL, 'p'},
 		{"loader", required_argument, NULL, 'l'},
@@ -323,7 +332,7 @@ const struct command cli_attach = {
 	"attach", run_attach,
 	"PID [-s TIME] [-c BYTES] [--every TIME] [--every-alloc BYTES] [--at-peak BYTES] "
 	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
-	"[--live-max BLOCKS] [-o PREFIX] [--hook auto|entry|slot] [--prefix NAME] "
+	"[--live-max BLOCKS] [-o PREFIX] [--stream FILE] [--hook auto|entry|slot] [--prefix NAME] "
 	"[--loader "
 	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [--push URL] [--otel] "
 	"[-q] [-v]",
@@ -364,6 +373,9 @@ const struct command cli_attach = {
 	"                         in a directory, out/, they are called after the program;\n"
 	"                         - writes the record stream to standard output, for `heapinject "
 	"report -`\n"
+	"      --stream FILE      writes the record stream into this new file, and no others, for "
+	"`heapinject report FILE` and, with -c 1,\n"
+	"                         `heapinject replay FILE`\n"
 	"      --hook WHERE       entry: where the allocator's functions begin, the place that "
 	"all calls pass; slot: in the tables of addresses by\n"
 	"                         which programs and libraries call them, which leaves code "

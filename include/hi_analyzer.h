@@ -139,6 +139,14 @@ int hi_analyzer_rows(int profile_fd, int out_fd);
 int hi_analyzer_live(int profile_fd, FILE *out);
 
 /*
+ * Reads a record stream of an exact session from stream_fd, packed or not, and writes its
+ * allocations and frees to the empty file list_fd, as hi_trial.h describes it. Opens no file, and
+ * needs no right. Returns an exit code; on failure the head of the list says why, if even that
+ * could be written.
+ */
+int hi_analyzer_list_events(int stream_fd, int list_fd);
+
+/*
  * `heapinject report ...` and `heapinject diff ...`: argv[0] is the command. Returns an exit code.
  */
 int hi_analyzer_report(int argc, char **argv);

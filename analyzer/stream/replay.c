@@ -346,7 +346,7 @@ static int on_thread(struct replay *replay, const struct hi_stream_thread *recor
 static int on_free(struct replay *replay, const struct hi_stream_free *record)
 {
 	replay_free(replay, record->address, replay_since(replay, record->time_ns));
-	return 0;
+	return replay_observe_free(replay, record);
 }
 
 static int on_end(struct replay *replay, const struct hi_stream_end *end)

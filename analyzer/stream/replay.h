@@ -17,6 +17,19 @@
 #include "live.h"
 #include "profile.h"
 
+enum replay_kind { REPLAY_ALLOC, REPLAY_FREE, REPLAY_UNFREE };
+
+/* One record or event, as it is in the stream; its times, too, whatever RESET there was. */
+struct replay_event {
+	enum replay_kind kind;
+	uint16_t function; /* of ALLOC: enum hi_function */
+	uint32_t thread;
+	uint64_t time_ns, address;
+	uint64_t bytes, interval; /* of ALLOC */
+	uint64_t freed_ns; /* of ALLOC: when it is freed, or REPLAY_LIVES: an event says it */
+};
+#define REPLAY_LIVES UINT64_MAX
+
 /*
  * Callbacks at every STATS, DUMP and LEAKED record, during the replay: the profile is complete up
  * to that record. And one at the end of the stream, be it cut off. May be NULL.
@@ -31,6 +44,11 @@ struct replay_observer {
 	int (*on_leaked)(void *context, const struct profile *profile, const struct live *live,
 			 const struct hi_stream_leaked *leaked);
 	void (*on_end)(void *context, struct profile *profile, const struct live *live);
+	/*
+	 * every allocation and free that makes sense, before it is counted; NULL = none. An error
+	 * ends the replay, and is what replay_stream() returns
+	 */
+	int (*on_event)(void *context, const struct replay_event *event);
 	void *context;
 };
 

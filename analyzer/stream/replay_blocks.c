@@ -253,8 +253,11 @@ int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc)
 			   "an allocation of an impossible size, address or sampling interval");
 		return 0;
 	}
-	if (replay_part_of(replay, alloc, &block.part, &end))
-		return -ENOMEM;
+	int err = replay_observe_alloc(replay, alloc);
+	if (!err)
+		err = replay_part_of(replay, alloc, &block.part, &end);
+	if (err)
+		return err;
 	replay_credit(replay, &block, end);
 	return replay_credit_live(replay, &block);
 }
@@ -307,7 +310,10 @@ int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record)
 {
 	struct live_freed freed;
 	struct profile_row *row;
+	const int err = replay_observe_free(replay, record);
 
+	if (err)
+		return err;
 	/* If a block is live at the address, no freed one came back. */
 	if (live_has(&replay->live, record->address) ||
 	    !live_put_back(&replay->live, record->address, &freed))

@@ -219,7 +219,9 @@ int replay_events(struct replay *replay, const struct hi_stream_events *events, 
 		replay_bad(replay, "allocations of an impossible sampling interval");
 		return 0;
 	}
-	err = begin(replay, events->interval);
+	err = replay_observe_events(replay, events, size);
+	if (!err)
+		err = begin(replay, events->interval);
 	if (err)
 		return err;
 	do {

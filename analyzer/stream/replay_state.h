@@ -2,8 +2,8 @@
 /*
  * replay_state.h - what the functions for the record types share; only for the files of replay.
  *
- * Each of them takes a sound record, and returns 0 or -ENOMEM. A record that makes no sense is
- * reported by replay_bad() and skipped.
+ * Each of them takes a sound record, and returns 0, -ENOMEM or an observer's error. A record that
+ * makes no sense is reported by replay_bad() and skipped.
  */
 #ifndef HI_REPLAY_STATE_H
 #define HI_REPLAY_STATE_H
@@ -71,6 +71,11 @@ int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc);
 int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record);
 /* size: bytes of the record that are there, at least its fixed part. */
 int replay_events(struct replay *replay, const struct hi_stream_events *events, size_t size);
+/* Show them to the observer, if it wants to see them: replay_observed.c. 0, or its error. */
+int replay_observe_events(const struct replay *replay, const struct hi_stream_events *events,
+			  size_t size);
+int replay_observe_alloc(const struct replay *replay, const struct hi_stream_alloc *alloc);
+int replay_observe_free(const struct replay *replay, const struct hi_stream_free *record);
 
 /* A time of a record, since the last RESET. */
 uint64_t replay_since(const struct replay *replay, uint64_t time_ns);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hi_exit.h"
+#include "new_file.h"
 #include "pagemap_file.h"
 
 static int open_standard_output(struct sink *sink)
@@ -27,6 +28,20 @@ static int open_standard_output(struct sink *sink)
 	}
 	(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags | O_NONBLOCK);
 	return stream_out_open(&sink->out, STDOUT_FILENO) ? HI_EXIT_FAILED : HI_EXIT_OK;
+}
+
+static int open_stream_file(struct sink *sink, const char *path)
+{
+	const int fd = new_file_create(path);
+
+	if (fd < 0) {
+		fprintf(stderr,
+			"heapinject: cannot write %s: %s; choose another file for --stream\n", path,
+			strerror(-fd));
+		return HI_EXIT_FAILED;
+	}
+	sink->stream_fd = fd;
+	return stream_out_open(&sink->out, fd) ? HI_EXIT_FAILED : HI_EXIT_OK;
 }
 
 static void complain_of_files(const char *prefix, pid_t pid, int err)
@@ -120,7 +135,9 @@ static int open_files(struct sink *sink, const struct sink_options *options,
 int sink_open(struct sink *sink, const struct sink_options *options,
 	      const struct preflight *preflight)
 {
-	*sink = (struct sink){.streams = !strcmp(options->prefix, "-")};
+	*sink = (struct sink){.streams = options->stream_path || !strcmp(options->prefix, "-")};
+	if (options->stream_path)
+		return open_stream_file(sink, options->stream_path);
 	return sink->streams ? open_standard_output(sink) : open_files(sink, options, preflight);
 }
 
@@ -232,6 +249,10 @@ void sink_close(struct sink *sink)
 	stream_out_close(&sink->out);
 	free(sink->answer);
 	/* the open file description may be the standard output of other processes, too */
+	if (sink->stream_fd) {
+		close(sink->stream_fd);
+		return;
+	}
 	if (sink->streams) {
 		(void)fcntl(STDOUT_FILENO, F_SETFL, sink->stdout_flags);
 		return;

@@ -7,8 +7,8 @@
  */
 
 /*
- * sink.h - where a session's records go: to the analyzer child and its two files or, with -o -, to
- * standard output. Opened before the target is touched.
+ * sink.h - where a session's records go: to the analyzer child and its two files or, with -o - or
+ * --stream, to standard output or a file. Opened before the target is touched.
  *
  * It prints its own error messages, as they concern the user directly.
  */
@@ -24,10 +24,14 @@
 
 struct sink {
 	struct stream_out out;
-	/* the records go to standard output; of the fields below only stdout_flags is used then */
+	/*
+	 * the records go to standard output or into one file; of the fields below only stdout_flags
+	 * and stream_fd are used then
+	 */
 	bool streams;
 	bool is_written; /* set by sink_finish: both files are complete */
 	int stdout_flags;
+	int stream_fd; /* of that file; 0 = standard output */
 	struct outputs outputs;
 	struct analyzer_child analyzer;
 	struct file_broker broker;
@@ -44,6 +48,7 @@ struct sink {
 
 struct sink_options {
 	const char *prefix;       /* of the file names; "-" = standard output */
+	const char *stream_path;  /* of a new file for the record stream; NULL = none */
 	bool names_live;          /* as in struct hi_analyzer_outputs */
 	bool holds_memory;        /* of the analyzer (held_memory.h) */
 	bool syncs;               /* dumps are on the disk before they have their names */

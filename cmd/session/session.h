@@ -66,6 +66,8 @@ struct session_options {
 	struct trigger_options triggers; /* of dumps; none = only the profile at the end */
 	size_t keep;                     /* how many dumps to keep, the newest; 0 = all */
 	const char *prefix; /* of the file names; "-" = the record stream goes to standard output */
+	/* the record stream goes into this new file, and there are no others; NULL = it does not */
+	const char *stream_path;
 	enum hi_loader loader;
 	enum hi_hook hook;
 	struct hi_prefixes prefixes; /* of allocators, besides those that are known */

@@ -118,6 +118,7 @@ int session_attach(const struct session_options *options)
 		session.trigger_fd = session_signals_take_trigger(options->triggers.signal);
 	const struct sink_options into = {
 		.prefix = options->prefix,
+		.stream_path = options->stream_path,
 		.names_live =
 			(options->verbose || options->triggers.limit.count) && !options->quiet,
 		.holds_memory = options->holds_memory,

@@ -144,6 +144,8 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 	const int exit_code = sink_finish(&session->sink, out);
 	if (session->sink.is_written && session->options->push.url)
 		push_hand_over(&session->push, outputs_read_final(&session->sink.outputs), unix_ns);
+	if (options->stream_path)
+		fprintf(out, "Wrote %s\n", options->stream_path);
 	print_overhead(session, out);
 	receipt_print(receipt, out);
 	if ((fflush(out) || ferror(out)) && out != stderr)
