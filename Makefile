@@ -250,9 +250,10 @@ $(O)/probes.so: $(probe_objects)
 	$(say) LD $@
 	$(Q)$(CC) $(PROBES_LDFLAGS) -o $@ $^
 
+# Its symbols are for the allocator that is loaded into it.
 $(O)/player: $(player_objects)
 	$(say) LD $@
-	$(Q)$(CC) -pie -o $@ $^ -lpthread -ldl
+	$(Q)$(CC) -pie -rdynamic -o $@ $^ -lpthread -ldl
 
 $(player_objects): flags = $(PLAYER_FLAGS)
 $(player_objects): user_flags =

@@ -110,7 +110,9 @@ static int check_leaks(const struct session_options *options)
 static int check(const struct session_options *options)
 {
 	if (!strcmp(options->prefix, "-"))
-		return cli_usage_error("run", "standard output is the program's, and not for -o -",
+		return cli_usage_error("run",
+				       "standard output is the program's, and not for -o -; "
+				       "--stream FILE takes the records",
 				       NULL);
 	if (options->detached)
 		return cli_usage_error("run", "it ends with the program, and is never --detached",

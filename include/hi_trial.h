@@ -4,9 +4,9 @@
  * which a small program, the player, makes again with an allocator of its own. The analyzer writes
  * the list, the player reads it and reports to the command.
  *
- * The list is a struct hi_trial_head, and `events` times struct hi_trial_event. The player
- * checks each number: the list was made of a stream that may be hostile. A block has a number from
- * when it is allocated until it is freed; then another one gets that number. So the player needs no
+ * The list is a struct hi_trial_head, and `events` times struct hi_trial_event. The player checks
+ * each number: the list was made of a stream that may be hostile. A block has a number from when
+ * it is allocated until it is freed; then another one gets that number. So the player needs no
  * addresses, and has a table that is as large as the most blocks at once.
  */
 #ifndef HI_TRIAL_H
@@ -21,6 +21,8 @@
 #define HI_TRIAL_THREADS_MAX 256u
 #define HI_TRIAL_ALIGNMENT_BITS_MAX 12u /* a page; what is guessed is no larger */
 #define HI_TRIAL_TEXT_MAX 200u
+/* Allocators give memory back after a time, so the list says what time it is; about so often. */
+#define HI_TRIAL_TIME_NS 1000000u
 
 enum hi_trial_op {
 	HI_TRIAL_NOTHING, /* what was a free became a part of a realloc that comes later */
@@ -29,6 +31,7 @@ enum hi_trial_op {
 	HI_TRIAL_ALIGNED,
 	HI_TRIAL_REALLOC, /* of this very block, which keeps its number */
 	HI_TRIAL_FREE,
+	HI_TRIAL_TIME, /* bytes: nanoseconds since the session began */
 	HI_TRIAL_OPS,
 };
 

@@ -11,6 +11,7 @@
 #include "trial_ops.h"
 
 #define UNUSED_FIRST 4096u
+#define EVENTS_AT_ONCE 8u /* that one of the stream becomes, at most */
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -162,18 +163,31 @@ static bool take_free_back(struct event_list *list, uint16_t thread)
 	return true;
 }
 
+static int note_time(struct event_list *list, uint64_t time_ns, uint16_t thread)
+{
+	if (time_ns < list->time_ns || time_ns - list->time_ns < HI_TRIAL_TIME_NS)
+		return 0;
+	list->time_ns = time_ns;
+	return append(list, &(struct hi_trial_event){
+				    .thread = thread, .op = HI_TRIAL_TIME, .bytes = time_ns});
+}
+
 static int make_due_frees(struct event_list *list, uint64_t time_ns)
 {
 	struct due_free due;
 	int err = 0;
 
-	while (!err && list->head.events < HI_TRIAL_EVENTS_MAX &&
+	while (!err && list->head.events + EVENTS_AT_ONCE <= HI_TRIAL_EVENTS_MAX &&
 	       due_frees_take(&list->due, time_ns, &due)) {
 		const struct live_block *block = live_find(&list->live, due.address);
 
 		/* the address has another block, and this one was freed then */
-		if (block && block->born_ns == due.serial)
-			err = free_block(list, due.address, thread_of(list, due.thread));
+		if (!block || block->born_ns != due.serial)
+			continue;
+		const uint16_t thread = thread_of(list, due.thread);
+		err = note_time(list, due.time_ns, thread);
+		if (!err)
+			err = free_block(list, due.address, thread);
 	}
 	return err;
 }
@@ -249,13 +263,18 @@ static int on_unfree(struct event_list *list, uint64_t address, uint16_t thread)
 
 int event_list_add(struct event_list *list, const struct replay_event *event)
 {
-	const int err = make_due_frees(list, event->time_ns);
 	const uint16_t thread = thread_of(list, event->thread);
+	int err = make_due_frees(list, event->time_ns);
 
-	if (err || list->head.left_out || list->head.events >= HI_TRIAL_EVENTS_MAX) {
-		list->head.left_out++;
+	if (err)
 		return err;
+	if (list->head.left_out || list->head.events + EVENTS_AT_ONCE > HI_TRIAL_EVENTS_MAX) {
+		list->head.left_out++;
+		return 0;
 	}
+	err = note_time(list, event->time_ns, thread);
+	if (err)
+		return err;
 	if (event->kind == REPLAY_ALLOC)
 		return on_alloc(list, event, thread);
 	return event->kind == REPLAY_FREE ? free_block(list, event->address, thread)

@@ -42,6 +42,7 @@ struct event_list {
 	uint32_t *unused; /* numbers of blocks */
 	size_t unused_count, unused_room;
 	uint64_t bytes, blocks; /* in use now */
+	uint64_t time_ns;       /* that the list has said last */
 	struct event_list_freed freed[HI_TRIAL_THREADS_MAX];
 };
 

@@ -250,7 +250,10 @@ static bool has_library(const struct allocator *allocator, const struct hi_trial
 	const char *const slash = strrchr(report->library, '/');
 	const char *const name = slash ? slash + 1 : report->library;
 
-	return !strncmp(name, allocator->soname, strlen(allocator->soname));
+	if (!strncmp(name, allocator->soname, strlen(allocator->soname)))
+		return true;
+	/* a library that the user named may have its malloc from another one */
+	return !allocator->package && allocator->library[0] && strncmp(name, "libc.", 5) != 0;
 }
 
 static void run_with(const struct trial_list *list, const struct allocator *allocator,

@@ -116,10 +116,8 @@ static const char *const always[] = {
 	"figures are of the heap alone: code, data and stacks of the program come on top",
 	"what the blocks held is not known: each page of each block is touched once, also of "
 	"those that the program never touched",
-	"calls follow each other in the order of the records, and never overlap; they come without "
-	"the pauses between them, so what\n    an allocator gives back after a time (jemalloc: 10 "
-	"s) "
-	"is still there",
+	"calls follow each other in the order of the records, and never overlap; time passes for "
+	"the allocator as in the recording,\n    but its threads in the background are not started",
 	"a free that followed its allocation closely is made by the thread that allocated",
 	"memory that is not malloc's (mmap, shared memory, heaps of language runtimes) is not in "
 	"it",

@@ -12,6 +12,9 @@
  * one is of another thread, which gets the turn. So the events keep their order, and yet each runs
  * on a thread of its own, as arenas and caches of allocators depend on that.
  *
+ * What allocators do after a time depends on the clock. The program's clock_gettime() takes the
+ * place of libc's for them, and says what time it was in the recording.
+ *
  * player LIST REPORTS MEMORY: two descriptors, and how many bytes may be resident. Start at main().
  */
 #include <dlfcn.h>
@@ -61,17 +64,32 @@ static struct player {
 	uint64_t taken; /* events that were read from the list */
 	uint64_t live_bytes;
 	uint64_t begun_ns, reported_ns;
+	uint64_t recorded_ns; /* of the recording, now */
 	bool is_over;
 	uint32_t turn[HI_TRIAL_THREADS_MAX];
 } player;
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
+/* For the allocator. It may ask before main(). */
+int clock_gettime(clockid_t clock, struct timespec *out_time)
+{
+	static const uint64_t since_boot_ns = 1000000000000u;
+	const uint64_t now_ns =
+		since_boot_ns + __atomic_load_n(&player.recorded_ns, __ATOMIC_RELAXED);
+
+	if (clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID)
+		return (int)syscall(SYS_clock_gettime, clock, out_time);
+	out_time->tv_sec = (time_t)(now_ns / 1000000000u);
+	out_time->tv_nsec = (long)(now_ns % 1000000000u);
+	return 0;
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec time = {0};
 
-	(void)!clock_gettime(clock, &time);
+	(void)syscall(SYS_clock_gettime, clock, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
@@ -309,6 +327,8 @@ static void make_event(const struct hi_trial_event *event)
 		forget_block(block);
 	} else if (event->op == HI_TRIAL_REALLOC) {
 		make_realloc(block, event);
+	} else if (event->op == HI_TRIAL_TIME) {
+		__atomic_store_n(&player.recorded_ns, event->bytes, __ATOMIC_RELAXED);
 	} else if (event->op != HI_TRIAL_NOTHING) {
 		make_alloc(block, event);
 	}
@@ -320,8 +340,10 @@ static void make_event(const struct hi_trial_event *event)
 
 static bool makes_sense(const struct hi_trial_event *event)
 {
-	return event->block < player.head.blocks && event->thread < player.head.threads &&
-	       event->op < HI_TRIAL_OPS && event->alignment_bits <= HI_TRIAL_ALIGNMENT_BITS_MAX &&
+	if (event->op == HI_TRIAL_TIME ? event->block != 0 : event->block >= player.head.blocks)
+		return false;
+	return event->thread < player.head.threads && event->op < HI_TRIAL_OPS &&
+	       event->alignment_bits <= HI_TRIAL_ALIGNMENT_BITS_MAX &&
 	       event->alignment_bits >= (event->op == HI_TRIAL_ALIGNED ? 3 : 0);
 }
 
