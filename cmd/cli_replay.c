@@ -31,7 +31,7 @@ static int parse_option(int option, const struct hi_options *given, struct optio
 
 	switch (option) {
 	case 'a':
-		why = allocators_add(&options->allocators, given->value);
+		why = trial_allocators_add(&options->allocators, given->value);
 		return why ? cli_usage_error("replay", why, given->value) : HI_EXIT_OK;
 	case 't':
 		return hi_parse_time(given->value, &options->timeout_ns)
@@ -184,7 +184,7 @@ static int run_replay(int argc, char **argv)
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	if (!options.allocators.count)
-		allocators_add_all(&options.allocators);
+		trial_allocators_add_all(&options.allocators);
 	if (!strcmp(options.file, "-"))
 		return replay(&options, STDIN_FILENO);
 	const int stream_fd = open(options.file, O_RDONLY | O_CLOEXEC);

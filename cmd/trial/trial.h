@@ -7,7 +7,7 @@
 #ifndef HI_TRIAL_RUN_H
 #define HI_TRIAL_RUN_H
 
-#include "allocators.h"
+#include "trial_allocators.h"
 #include "trial_list.h"
 
 enum trial_outcome {

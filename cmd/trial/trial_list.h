@@ -2,7 +2,8 @@
 /*
  * Room trial/: what a recording would take with another allocator. trial_list.h has the list of
  * events made of a stream; trial.h runs one trial by the player (player/), which is embedded by
- * player_blob.S; allocators.h has the allocators, trial_print.h shows the results. Uses output/.
+ * player_blob.S; trial_allocators.h has the allocators, trial_print.h shows the results. Uses
+ * output/.
  */
 
 /*

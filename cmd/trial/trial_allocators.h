@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* allocators.h - the allocators that a recording is tried with. */
-#ifndef HI_ALLOCATORS_H
-#define HI_ALLOCATORS_H
+/* trial_allocators.h - the allocators that a recording is tried with. */
+#ifndef HI_TRIAL_ALLOCATORS_H
+#define HI_TRIAL_ALLOCATORS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,11 +27,11 @@ struct allocators {
 };
 
 /* Adds all that are known. */
-void allocators_add_all(struct allocators *allocators);
+void trial_allocators_add_all(struct allocators *allocators);
 /*
  * Adds those of this name, or a library by its path, which has a slash; the text must stay. NULL,
  * or what is wrong with it.
  */
-const char *allocators_add(struct allocators *allocators, const char *text);
+const char *trial_allocators_add(struct allocators *allocators, const char *text);
 
 #endif

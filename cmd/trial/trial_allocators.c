@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* allocators.c - see allocators.h. The packages are those of Debian. */
-#include "allocators.h"
+/* trial_allocators.c - see trial_allocators.h. The packages are those of Debian. */
+#include "trial_allocators.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static const struct allocator known[] = {
 };
 #define KNOWN (sizeof(known) / sizeof(*known))
 
-void allocators_add_all(struct allocators *allocators)
+void trial_allocators_add_all(struct allocators *allocators)
 {
 	for (size_t i = 0; i < KNOWN && allocators->count < ALLOCATORS_MAX; i++)
 		allocators->one[allocators->count++] = known[i];
@@ -50,7 +50,7 @@ static const char *add_library(struct allocators *allocators, const char *path)
 	return NULL;
 }
 
-const char *allocators_add(struct allocators *allocators, const char *text)
+const char *trial_allocators_add(struct allocators *allocators, const char *text)
 {
 	const size_t before = allocators->count;
 
