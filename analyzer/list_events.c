@@ -12,7 +12,10 @@
 #include "input.h"
 #include "printable.h"
 #include "profile.h"
+#include "records.h"
 #include "replay.h"
+
+#define BEGINNING_BYTES 16u
 
 static int on_event(void *context, const struct replay_event *event)
 {
@@ -65,6 +68,18 @@ static enum hi_trial_refusal refusal_of(int err, const struct event_list *list,
 	return list->head.allocations ? HI_TRIAL_LISTED : HI_TRIAL_EMPTY;
 }
 
+/* A profile, or any other file, is no damaged stream. */
+static int check_beginning(struct input *input, struct profile_meta *meta)
+{
+	const uint8_t *bytes;
+	const size_t size = input_peek(input, BEGINNING_BYTES, &bytes);
+
+	if (records_recognize(bytes, size))
+		return 0;
+	meta->damage = strdup(size ? "it is no record stream of heapinject" : "it is empty");
+	return -EBADMSG;
+}
+
 static int list_events(struct input *input, struct profile *profile, int list_fd)
 {
 	static struct event_list list;
@@ -74,6 +89,8 @@ static int list_events(struct input *input, struct profile *profile, int list_fd
 
 	if (!err)
 		err = input_unpack(input);
+	if (!err)
+		err = check_beginning(input, &profile->meta);
 	if (!err)
 		err = replay_stream(input, &observer, profile);
 	describe(&list.head, &profile->meta);

@@ -21,7 +21,7 @@
 struct options {
 	const char *file;
 	struct allocators allocators;
-	uint64_t timeout_ns;
+	uint64_t timeout_ns, memory_bytes; /* memory 0: what is available */
 	bool json, quiet;
 };
 
@@ -36,6 +36,11 @@ static int parse_option(int option, const struct hi_options *given, struct optio
 	case 't':
 		return hi_parse_time(given->value, &options->timeout_ns)
 			       ? cli_usage_error("replay", "not a time (120, 10m)", given->value)
+			       : HI_EXIT_OK;
+	case 'm':
+		return hi_parse_bytes(given->value, &options->memory_bytes)
+			       ? cli_usage_error("replay", "not a number of bytes (512M, 4G)",
+						 given->value)
 			       : HI_EXIT_OK;
 	case 'j':
 		options->json = !given->is_off;
@@ -52,6 +57,7 @@ static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option known[] = {{"allocator", required_argument, NULL, 'a'},
 					      {"timeout", required_argument, NULL, 't'},
+					      {"max-memory", required_argument, NULL, 'm'},
 					      {"json", no_argument, NULL, 'j'},
 					      {"quiet", no_argument, NULL, 'q'},
 					      {NULL, 0, NULL, 0}};
@@ -118,10 +124,12 @@ static int check(const struct options *options, const struct hi_trial_head *head
 		return complain(options, what, "record it on a quieter machine, or with less load");
 	}
 	if (head->most_bytes > available) {
-		snprintf(what, sizeof(what), "its program had %s in use, and %s are free here",
+		snprintf(what, sizeof(what), "its program had %s in use, and may have %s here",
 			 hi_format_bytes((double)head->most_bytes, most, sizeof(most)),
 			 hi_format_bytes((double)available, left, sizeof(left)));
-		return complain(options, what, "replay it on a machine with more memory");
+		return complain(options, what,
+				options->memory_bytes ? "give it more by --max-memory"
+						      : "replay it on a machine with more memory");
 	}
 	return HI_EXIT_OK;
 }
@@ -130,11 +138,16 @@ static int run_trials(const struct options *options, const struct trial_list *li
 		      struct trial_progress *progress)
 {
 	static struct trial trial[ALLOCATORS_MAX];
+	const uint64_t available = trial_available();
 	const struct trial_results results = {
 		.head = &list->head,
 		.allocators = &options->allocators,
 		.trial = trial,
-		.limits = {.memory_bytes = trial_available(), .time_ns = options->timeout_ns}};
+		.limits = {.memory_bytes =
+				   options->memory_bytes && options->memory_bytes < available
+					   ? options->memory_bytes
+					   : available,
+			   .time_ns = options->timeout_ns}};
 	size_t done = 0;
 	const int exit_code = check(options, &list->head, results.limits.memory_bytes);
 
@@ -196,7 +209,8 @@ static int run_replay(int argc, char **argv)
 }
 
 const struct command cli_replay = {
-	"replay", run_replay, "FILE|- [--allocator NAME|PATH]... [--timeout TIME] [--json] [-q]",
+	"replay", run_replay,
+	"FILE|- [--allocator NAME|PATH]... [--timeout TIME] [--max-memory BYTES] [--json] [-q]",
 	"make the allocations of a recording again with other allocators",
 	"Makes the allocations and frees of an exact session again, with each allocator in a "
 	"process "
@@ -211,5 +225,7 @@ const struct command cli_replay = {
 	"                         a library that is preloaded, with a slash in it; again for "
 	"another\n"
 	"      --timeout TIME     give an allocator up after that time: 30s, 20m (default 10m)\n"
+	"      --max-memory BYTES  give it up if it takes more: 2G (default nine tenths of what is "
+	"available)\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"
 	"  -q, --quiet            no progress\n"};

@@ -84,7 +84,7 @@ static void print_trial(const struct trial_results *results, size_t i, FILE *out
 			fprintf(out, "   it could not be preloaded, or has no malloc\n");
 		break;
 	case TRIAL_TOO_LARGE:
-		fprintf(out, "   given up: it takes more than the %s that this machine has left\n",
+		fprintf(out, "   given up: it takes more than the %s that it may\n",
 			bytes(results->limits.memory_bytes, text));
 		break;
 	case TRIAL_TOO_LONG:
