@@ -98,8 +98,8 @@ static int list_events(struct input *input, struct profile *profile, int list_fd
 	list.head.err = err;
 	if (list.head.refusal == HI_TRIAL_LISTED || list.head.refusal == HI_TRIAL_EMPTY)
 		err = event_list_finish(&list);
-	else if (event_list_write_head(&list))
-		err = -EIO;
+	else
+		err = event_list_write_head(&list) ? -EIO : -ENODATA;
 	event_list_close(&list);
 	return err;
 }

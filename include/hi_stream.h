@@ -4,7 +4,8 @@
  * as a file.
  *
  * It is a file format: self-contained, append-only, readable after a cut at any byte. `heapinject
- * attach PID -o -` writes it, `heapinject report -` reads it. Little-endian. The stream is a
+ * attach PID -o -` and `--stream FILE` write it, `heapinject report` and `heapinject replay` read
+ * it. Little-endian. The stream is a
  * sequence of records. The first is HI_STREAM_HEADER; the last, if the session ended in order, is
  * HI_STREAM_END. Each record is
  *

@@ -318,6 +318,7 @@ UNIT_TEST(a_sampled_stream_is_refused)
 	stream = stream_begin(4096);
 	stream_end(stream);
 	listed = list_of(stream);
+	CHECK_EQ(listed.exit_code, HI_EXIT_FAILED);
 	CHECK_EQ(listed.head.refusal, HI_TRIAL_SAMPLED);
 }
 
