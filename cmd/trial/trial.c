@@ -19,6 +19,7 @@
 
 #include "clock.h"
 #include "identity.h"
+#include "memory_limit.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -306,8 +307,7 @@ void trial_run(const struct trial_list *list, const struct allocator *allocator,
 	       allocator->library[++i]);
 }
 
-/* Nine tenths of what /proc/meminfo says. */
-uint64_t trial_available(void)
+static uint64_t available_kilobytes(void)
 {
 	FILE *const file = fopen("/proc/meminfo", "re");
 	char line[128];
@@ -318,5 +318,16 @@ uint64_t trial_available(void)
 			kilobytes = 0;
 	if (file)
 		fclose(file);
-	return kilobytes ? kilobytes * 1024 / 10 * 9 : UNKNOWN_MEMORY;
+	return kilobytes;
+}
+
+/* Of the machine, or less: what the cgroup has left. */
+uint64_t trial_available(void)
+{
+	const struct memory_limit nearest = memory_limit_of(getpid(), getpid());
+	const uint64_t left = nearest.limit > nearest.used ? nearest.limit - nearest.used : 0,
+		       kilobytes = available_kilobytes(),
+		       machine = kilobytes ? kilobytes * 1024 : UNKNOWN_MEMORY;
+
+	return (nearest.limit && left < machine ? left : machine) / 10 * 9;
 }

@@ -29,7 +29,7 @@ struct trial_limits {
 	uint64_t time_ns;
 };
 
-/* Bytes of memory that this machine can still give without harm to others. */
+/* Bytes of memory that the machine, or the cgroup, can still give: nine tenths of what is left. */
 uint64_t trial_available(void);
 void trial_run(const struct trial_list *list, const struct allocator *allocator,
 	       const struct trial_limits *limits, struct trial_progress *progress,
