@@ -244,7 +244,9 @@ static int leads_to(struct finder *finder, const struct heap_bytes *bytes, remot
 {
 	const struct tcmalloc_layout *layout = finder->layout;
 	const uint64_t page = finder->descriptor[sample].page;
-	const remote_addr leaf = heap_bytes_word(bytes, root_slot(layout, root, page));
+	const bool is_in_map = page >> layout->leaf_bits >> layout->root_bits == 0;
+	const remote_addr leaf =
+		is_in_map ? heap_bytes_word(bytes, root_slot(layout, root, page)) : 0;
 	const uint64_t at = page & ((1ull << layout->leaf_bits) - 1);
 	uint64_t found;
 	int err;

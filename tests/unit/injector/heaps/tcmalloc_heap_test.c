@@ -269,6 +269,14 @@ UNIT_TEST(damaged_map)
 	check_piece(seen, heap + 2 * PAGE, HEAP_USED, PAGE);
 }
 
+/* A span says that it is where no address leads: multiplied, its page is that of the heap. */
+UNIT_TEST(a_span_outside_of_the_map)
+{
+	lay_heap();
+	span[0].page |= 1ull << 51;
+	CHECK(strstr(walk()->found.refusal, "no map of pages"));
+}
+
 UNIT_TEST(versions)
 {
 	lay_heap();
