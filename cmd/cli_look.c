@@ -123,5 +123,7 @@ int cli_look_end(const struct cli_look *look, cli_look_print *print, void *conte
 
 	if (why)
 		fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);
-	return why ? HI_EXIT_FAILED : HI_EXIT_OK;
+	return why                                    ? HI_EXIT_FAILED
+	       : used_blocks_are_known(&look->blocks) ? HI_EXIT_OK
+						      : HI_EXIT_UNSURE;
 }

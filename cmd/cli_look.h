@@ -48,7 +48,10 @@ must_check int cli_look_stacks(struct cli_look *look, const struct mark_block *b
 
 /* type: readable names of classes, by number. */
 typedef void cli_look_print(void *context, char *const *type, FILE *out);
-/* Gives up all rights and prints. Returns an exit code; the process has to end with it. */
+/*
+ * Gives up all rights and prints. Returns an exit code, of what is known of blocks, too; the
+ * process has to end with it.
+ */
 int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context);
 
 #endif

@@ -53,6 +53,8 @@ void group_notes_print(const struct used_blocks *blocks, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
 
+	if (!used_blocks_are_known(blocks))
+		fputs("cannot tell what it holds: its blocks could not be looked at\n", out);
 	for (size_t i = 0; i < blocks->heaps.count; i++)
 		if (*blocks->heaps.found[i].refusal)
 			fprintf(out, "not counted: blocks of %s: %s\n", blocks->heaps.found[i].name,

@@ -70,12 +70,8 @@ static void print_group(const struct leaks_found *found, const struct census_gro
 
 bool leaks_can_tell(const struct leaks_found *found)
 {
-	const struct heaps *heaps = &found->blocks->heaps;
-	bool is_read = false;
-
-	for (size_t i = 0; i < heaps->count; i++)
-		is_read |= !*heaps->found[i].refusal;
-	return is_read && found->blocks->count && !found->blocks->is_partial;
+	return used_blocks_are_known(found->blocks) && found->blocks->count &&
+	       !found->blocks->is_partial;
 }
 
 void leaks_print(const struct leaks_found *found, FILE *out)

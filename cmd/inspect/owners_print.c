@@ -104,7 +104,7 @@ void owners_print(const struct owners_found *found, FILE *out)
 		" places and in blocks\n",
 		(int)found->pid, found->name, found->blocks->count,
 		hi_format_bytes((double)found->blocks->bytes, text, sizeof(text)),
-		references->graph.edges, references->places);
+		references->pointers, references->places);
 	if (found->paths)
 		owner_paths_print(found->paths, &found->names, out);
 	else
@@ -158,7 +158,7 @@ void owners_print_json(const struct owners_found *found, FILE *out)
 	fprintf(out,
 		",\"conservative\":true,\"blocks\":%zu,\"bytes\":%" PRIu64 ",\"pointers\":%" PRIu32
 		",\"places\":%" PRIu32 ",\"cut\":%s",
-		found->blocks->count, found->blocks->bytes, references->graph.edges,
+		found->blocks->count, found->blocks->bytes, references->pointers,
 		references->places,
 		references->graph.is_cut || references->is_late ? "true" : "false");
 	group_notes_print_json(found->blocks, out);

@@ -25,5 +25,6 @@ int refused_print(pid_t pid, int err)
 		err == -ESRCH     ? "it has ended, or executes another program"
 		: err == -ENOEXEC ? "it is a 32-bit program, or not of this CPU"
 				  : strerror(-err));
-	return err == -ESRCH || err == -EACCES ? HI_EXIT_REFUSED : HI_EXIT_FAILED;
+	return err == -ESRCH || err == -EACCES || err == -ENOEXEC ? HI_EXIT_REFUSED
+								  : HI_EXIT_FAILED;
 }

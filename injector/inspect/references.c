@@ -293,6 +293,7 @@ static int build(struct scan *scan, const struct used_blocks *blocks)
 
 	if (!err)
 		err = scan_blocks(scan);
+	references->pointers = references->graph.edges;
 	if (!err)
 		err = add_objects(references, &scan->inspected->images);
 	if (!err)

@@ -51,6 +51,7 @@ struct references {
 	struct graph graph;
 	struct reference_root *root;
 	uint32_t root_count, places; /* so many of them are before the blocks */
+	uint32_t pointers;           /* of the edges: words that refer to blocks */
 	size_t root_room;
 	const struct mark_block *block; /* the caller's */
 	uint32_t block_count;

@@ -127,6 +127,14 @@ int used_blocks_find(struct heap_source *source, const struct heap_visitor *also
 	return err;
 }
 
+bool used_blocks_are_known(const struct used_blocks *blocks)
+{
+	for (size_t i = 0; i < blocks->heaps.count; i++)
+		if (!*blocks->heaps.found[i].refusal)
+			return true;
+	return false;
+}
+
 void used_blocks_close(struct used_blocks *blocks)
 {
 	free(blocks->block);

@@ -33,6 +33,8 @@ struct used_blocks {
  */
 must_check int used_blocks_find(struct heap_source *source, const struct heap_visitor *also,
 				struct used_blocks *out_blocks);
+/* False: no allocator's blocks could be read, and nothing is known of what the process holds. */
+bool used_blocks_are_known(const struct used_blocks *blocks);
 void used_blocks_close(struct used_blocks *blocks);
 
 #endif
