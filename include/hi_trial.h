@@ -81,7 +81,7 @@ struct hi_trial_head {
 
 /* What the player writes into its pipe, one struct at a time. */
 enum hi_trial_state {
-	HI_TRIAL_BEGINS = 1, /* library is known */
+	HI_TRIAL_BEGINS = 1, /* object is known */
 	HI_TRIAL_GOES_ON,
 	HI_TRIAL_DONE,
 	HI_TRIAL_TOO_LARGE, /* it would take more memory than it may */
@@ -95,8 +95,8 @@ struct hi_trial_report {
 	uint64_t done;                    /* events so far */
 	uint64_t peak_bytes, final_bytes; /* resident memory of the heap */
 	uint64_t wall_ns, cpu_ns;
-	uint64_t refused;                /* allocations for which the allocator had no memory */
-	char library[HI_TRIAL_TEXT_MAX]; /* the object that has malloc */
+	uint64_t refused;               /* allocations for which the allocator had no memory */
+	char object[HI_TRIAL_TEXT_MAX]; /* the object that has malloc */
 };
 
 _Static_assert(sizeof(struct hi_trial_event) == 16, "trial event");

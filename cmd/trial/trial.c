@@ -191,7 +191,7 @@ static bool take_report(const struct running *running, struct hi_trial_report *r
 		return true;
 	if (got != (ssize_t)sizeof(next) || next.magic != HI_TRIAL_MAGIC)
 		return false;
-	next.library[sizeof(next.library) - 1] = 0;
+	next.object[sizeof(next.object) - 1] = 0;
 	*report = next;
 	return true;
 }
@@ -248,13 +248,13 @@ static void explain_failure(const struct running *running, const struct hi_trial
 
 static bool has_library(const struct allocator *allocator, const struct hi_trial_report *report)
 {
-	const char *const slash = strrchr(report->library, '/');
-	const char *const name = slash ? slash + 1 : report->library;
+	const char *const slash = strrchr(report->object, '/');
+	const char *const name = slash ? slash + 1 : report->object;
 
 	if (!strncmp(name, allocator->soname, strlen(allocator->soname)))
 		return true;
 	/* a library that the user named may have its malloc from another one */
-	return !allocator->package && allocator->library[0] && strncmp(name, "libc.", 5) != 0;
+	return !allocator->package && allocator->preload[0] && strncmp(name, "libc.", 5) != 0;
 }
 
 static void run_with(const struct trial_list *list, const struct allocator *allocator,
@@ -302,9 +302,9 @@ void trial_run(const struct trial_list *list, const struct allocator *allocator,
 	size_t i = 0;
 
 	do
-		run_with(list, allocator, allocator->library[i], limits, progress, out_trial);
-	while (out_trial->outcome == TRIAL_NOT_INSTALLED && allocator->library[i] &&
-	       allocator->library[++i]);
+		run_with(list, allocator, allocator->preload[i], limits, progress, out_trial);
+	while (out_trial->outcome == TRIAL_NOT_INSTALLED && allocator->preload[i] &&
+	       allocator->preload[++i]);
 }
 
 static uint64_t available_kilobytes(void)

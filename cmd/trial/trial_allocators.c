@@ -46,7 +46,7 @@ static const char *add_library(struct allocators *allocators, const char *path)
 	if (access(path, R_OK))
 		return "no such library that can be read";
 	allocators->one[allocators->count++] =
-		(struct allocator){.name = name, .key = path, .library = {path}, .soname = name};
+		(struct allocator){.name = name, .key = path, .preload = {path}, .soname = name};
 	return NULL;
 }
 

@@ -15,7 +15,7 @@ struct allocator {
 	/*
 	 * what is preloaded: the first that the dynamic linker finds. None: libc's own malloc.
 	 */
-	const char *library[ALLOCATORS_LIBRARIES_MAX + 1];
+	const char *preload[ALLOCATORS_LIBRARIES_MAX + 1];
 	const char *setting; /* NAME=VALUE of its environment; NULL = none */
 	const char *package; /* of Debian; NULL = it is none of those that are known */
 	const char *soname;  /* how the name of its file begins */

@@ -210,7 +210,7 @@ static void print_json_trial(const struct allocator *allocator, const struct tri
 	}
 	if (trial->outcome == TRIAL_DONE) {
 		fputs(",\"library\":", out);
-		plain_text_json(out, report->library);
+		plain_text_json(out, report->object);
 		fprintf(out,
 			",\"peak_rss\":%" PRIu64 ",\"final_rss\":%" PRIu64
 			",\"cpu_seconds\":%.6f,\"seconds\":%.6f,\"refused\":%" PRIu64,

@@ -536,7 +536,7 @@ static void name_library(void)
 	void *(*const function)(size_t) = malloc;
 
 	if (dladdr((const void *)(uintptr_t)function, &info) && info.dli_fname)
-		strncpy(player.report.library, info.dli_fname, sizeof(player.report.library) - 1);
+		strncpy(player.report.object, info.dli_fname, sizeof(player.report.object) - 1);
 	send_report(HI_TRIAL_BEGINS);
 }
 

@@ -219,7 +219,7 @@ UNIT_TEST(allocators_are_chosen_by_name_or_path)
 	CHECK(!trial_allocators_add(&allocators, "mimalloc"));
 	CHECK_STR(allocators.one[3].package, "libmimalloc2.0");
 	CHECK(!trial_allocators_add(&allocators, "/proc/self/exe"));
-	CHECK_STR(allocators.one[4].library[0], "/proc/self/exe");
+	CHECK_STR(allocators.one[4].preload[0], "/proc/self/exe");
 	CHECK(trial_allocators_add(&allocators, "hoard"));
 	CHECK(trial_allocators_add(&allocators, "/no/such.so"));
 	CHECK(trial_allocators_add(&allocators, "/a b.so"));
