@@ -69,7 +69,8 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 		.profile_ns = elapsed_ns - session->profile_ns,
 		.paused = session->is_paused,
 		.paused_ns = session_rate_paused_ns(session, elapsed_ns),
-		.samples = stats->samples,
+		/* those that the bytes are of: the analyzer may be behind the ring */
+		.samples = is_new ? session->status.samples : 0,
 		.inuse_bytes = is_new ? session->status.inuse_bytes : 0,
 		.allocated_bytes = is_new ? session->status.allocated_bytes : 0,
 		.dropped = stats->dropped_allocs + stats->dropped_frees,
