@@ -39,6 +39,7 @@
 ##   ALLOCATORS=          more options of tests/allocators/run: --only REGEX --cycles 200
 ##                        --kills 200 --jobs 2, ...
 ##                        of tests/allocators/servers: --only REGEX --cycles 200 --kills 100 ...
+##   HEAPS=               more options of tests/heaps/run: --only 'jemalloc storm' --seed N ...
 ##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX
 ##                        --roots bullseye,musl
 ##   BROWSERS=            more options of tests/browsers/run: --only REGEX --seconds 5
@@ -206,9 +207,9 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators allocators-servers foreign-roots browsers page-firefox package \
-	readers guard-kills long-session page-axe serve-scrape serve-connections fleet-files \
-	fleet-containers fleet-cost leaks leaks-servers pprof-equal bench bench-report \
+	same-reports allocators allocators-servers heaps foreign-roots browsers page-firefox \
+	package readers guard-kills long-session page-axe serve-scrape serve-connections \
+	fleet-files fleet-containers fleet-cost leaks leaks-servers pprof-equal bench bench-report \
 	bench-looks check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help \
 	format format-check FORCE
 
@@ -509,6 +510,11 @@ $(axe):
 	$(Q)cd $(@D) && npm pack --silent axe-core@$(axe_version) >/dev/null && \
 		echo '$(axe_sha256)  axe-core-$(axe_version).tgz' | sha256sum -c --quiet && \
 		tar -xzmf axe-core-$(axe_version).tgz --strip-components=1 package/axe.min.js
+
+heaps: $(program) ## what explain says of every allocator, in programs of all shapes and in \
+		## servers under load, beside what the allocator says inside; ten minutes
+	@scripts/install-packages build heaps
+	@$(built) CC=$(CC) tests/heaps/run $(HEAPS)
 
 allocators-servers: $(program) ## servers with jemalloc or tcmalloc linked in, also stripped: \
 		## figures beside the truth and their allocator's own profile; half an hour

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """A process of shapes.c, and what `heapinject explain` says of one."""
 import json
+import os
 import subprocess
+import time
 
 
 class Shaped:
-    def __init__(self, program, name, directory):
+    def __init__(self, program, name, directory, preload=None):
         self.name = name
         self.process = subprocess.Popen(
             [program, name],
             cwd=directory,
+            env={**os.environ, "LD_PRELOAD": preload} if preload else None,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="ascii",
@@ -20,11 +23,21 @@ class Shaped:
             if not line:
                 raise RuntimeError(f"{name}: it has ended")
             self.said.append(line.strip())
+        self.wait_until_it_waits()
 
-    def ask(self, line):
+    def wait_until_it_waits(self):
+        """What it does between its last word and its wait for the next line can touch memory."""
+        while True:
+            with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+                if file.read().rsplit(")", 1)[1].split()[0] == "S":
+                    return
+            time.sleep(0.001)
+
+    def ask_figures(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        return [int(number) for number in self.process.stdout.readline().split()]
+        words = self.process.stdout.readline().split()
+        return {name: int(value) for name, value in (word.split("=") for word in words)}
 
     def __enter__(self):
         return self

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shapes.c - a process whose memory has a known shape. `shapes NAME` makes it, says "ready", and
- * then obeys lines: "info" prints what mallinfo2 says, "trim" calls malloc_trim and prints how much
- * less is resident. A shape that grows goes on growing in a thread. It ends when its input does.
+ * then obeys lines: "info" prints what its allocator says (inside.h), "trim" has the allocator give
+ * back what it can and prints how much less is resident. A shape that grows goes on growing in a
+ * thread. It ends when its input does.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -14,6 +15,8 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <unistd.h>
+
+#include "inside.h"
 
 #define MB (1024u * 1024u)
 #define PAGE 4096u
@@ -35,11 +38,14 @@ static void *touched(size_t size)
 	return block;
 }
 
+/* With stacks as large as glibc's: those of musl are small. */
 static void start(void *(*function)(void *), void *argument)
 {
+	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, function, argument))
+	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 8 * MB) ||
+	    pthread_create(&thread, &attributes, function, argument))
 		abort();
 }
 
@@ -51,6 +57,13 @@ static void *map(size_t size)
 		abort();
 	return at;
 }
+
+/* Of glibc; others obey none or have no such function. */
+#ifdef __GLIBC__
+#define set_option(option, value) mallopt(option, value)
+#else
+#define set_option(option, value) (void)0
+#endif
 
 /* Blocks in a list that a global refers to. */
 static void **kept;
@@ -176,7 +189,7 @@ static void *replace(void *unused)
 /* In one arena: in its own the thread would leave the first one free. */
 static void bounded(void)
 {
-	mallopt(M_ARENA_MAX, 1);
+	set_option(M_ARENA_MAX, 1);
 	for (unsigned i = 0; i < 60000; i++)
 		cache[i] = touched(1000 + next_random() % 1000);
 	start(replace, NULL);
@@ -276,7 +289,7 @@ static void retention_sparse(void)
 
 static void retention_threshold(void)
 {
-	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	set_option(M_TRIM_THRESHOLD, 1 << 30);
 	free_but(150, MANY + 1);
 }
 
@@ -511,14 +524,12 @@ static long resident_bytes(void)
 static void obey(const char *line)
 {
 	if (!strncmp(line, "info", 4)) {
-		const struct mallinfo2 info = mallinfo2();
-
-		printf("%zu %zu %zu %zu\n", info.uordblks, info.hblkhd, info.fordblks, info.hblks);
+		inside_say();
 	} else {
 		const long before = resident_bytes();
 
-		malloc_trim(0);
-		printf("%ld\n", before - resident_bytes());
+		inside_trim();
+		printf("given=%ld\n", before - resident_bytes());
 	}
 }
 
@@ -527,6 +538,7 @@ int main(int argc, char **argv)
 	static char line[64];
 
 	setvbuf(stdout, NULL, _IONBF, 0);
+	inside_init();
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		if (argc > 1 && !strcmp(shapes[i].name, argv[1]))
 			shapes[i].make();
