@@ -150,7 +150,7 @@ static int open_memory(const struct elf_image_source *source, const struct mappi
 		       struct elf_image *image)
 {
 	size_t size;
-	int err = elf_memory_copy(source->memory, mapping->lo, *source->copy_room,
+	int err = elf_memory_copy(source->memory, source->pages, mapping->lo, *source->copy_room,
 				  &image->memory_copy, &size);
 
 	if (err)

@@ -10,6 +10,7 @@
 
 #include "elf_dynamic.h"
 #include "elf_file.h"
+#include "pages.h"
 #include "procfs.h"
 
 struct elf_text {
@@ -70,7 +71,8 @@ struct elf_image_source {
 	pid_t pid; /* a pid or tid whose /proc entries work: a zombie leader's do not */
 	const struct maps *maps;
 	const struct memory *memory;
-	bool *taken; /* by mapping index: the mapping already belongs to an image */
+	struct pages *pages; /* not NULL: what is not resident is not touched */
+	bool *taken;         /* by mapping index: the mapping already belongs to an image */
 	/* bytes that the copies of images that cannot be opened may still take, all together */
 	size_t *copy_room;
 };

@@ -24,6 +24,7 @@
 #define DYNAMIC_MAX 4096u
 /* Protects against targets that map objects without end: no real target has so many. */
 #define IMAGES_MAX 10000u
+#define SEGMENTS_MAX 16u /* mappings of one object that are looked at for its code */
 #define COPY_BYTES_MAX (256u << 20)
 /* a program of 500 libraries with 20 needs each takes half of them */
 #define COMPARISONS_MAX 10000000u
@@ -35,14 +36,42 @@ struct reader {
 	size_t capacity;
 };
 
+static bool has_header(const struct elf_image_source *source, const struct mapping *mapping)
+{
+	char magic[SELFMAG] = {0};
+	struct pages_range range = {
+		.lo = mapping->lo, .byte = (uint8_t *)magic, .size = sizeof(magic)};
+	const int err = source->pages
+				? pages_read(source->pages, source->memory, &range)
+				: memory_read(source->memory, mapping->lo, magic, sizeof(magic));
+
+	return err == 0 && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+/* Does code of the same file follow? */
+static bool has_code(const struct maps *maps, size_t number)
+{
+	const struct mapping *head = &maps->mapping[number];
+
+	for (size_t i = number; i < maps->count && i < number + SEGMENTS_MAX; i++) {
+		const struct mapping *mapping = &maps->mapping[i];
+
+		if (mapping->inode != head->inode || mapping->device != head->device)
+			break;
+		if (mapping->executable)
+			return true;
+	}
+	return false;
+}
+
 /* May this mapping begin an image? */
 static bool is_candidate(const struct reader *reader, size_t number)
 {
 	const struct elf_image_source *source = &reader->source;
 	const struct mapping *mapping = &source->maps->mapping[number];
-	char magic[SELFMAG];
 
-	if (source->taken[number] || (mapping->inode == 0 && !elf_image_is_vdso(mapping)) ||
+	if (source->taken[number] ||
+	    (mapping->inode == 0 && (source->pages || !elf_image_is_vdso(mapping))) ||
 	    is_probes_name(mapping->path))
 		return false;
 	if (mapping->file_offset != 0)
@@ -50,8 +79,8 @@ static bool is_candidate(const struct reader *reader, size_t number)
 	/* no object is mapped so, and to read a hole of shared memory would allocate a page */
 	if (mapping->shared && !mapping->executable)
 		return false;
-	return memory_read(source->memory, mapping->lo, magic, sizeof(magic)) == 0 &&
-	       memcmp(magic, ELFMAG, SELFMAG) == 0;
+	/* a header that is not resident is in the file, which is opened if it is one of code */
+	return has_header(source, mapping) || (source->pages && has_code(source->maps, number));
 }
 
 static struct elf_image *find_image(const struct elf_images *images, remote_addr address)
@@ -290,20 +319,20 @@ static int set_roles(const struct elf_image_source *source, struct elf_images *i
 	return mark_pinned(images, program);
 }
 
-int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory,
-		      struct elf_images *images)
+static int update(struct elf_image_source source, struct elf_images *images)
 {
 	size_t copy_room = COPY_BYTES_MAX;
-	struct reader reader = {
-		.source = {.pid = pid, .maps = maps, .memory = memory, .copy_room = &copy_room},
-		.known = images};
+	const struct memory *memory = source.memory;
+	const pid_t pid = source.pid;
+	struct reader reader = {.source = source, .known = images};
 	struct proc_status leader;
 	int err;
 
 	elf_version(EV_CURRENT);
+	reader.source.copy_room = &copy_room;
 	if (memory->tid && proc_status_read(pid, pid, &leader) == 0 && leader.state == 'Z')
 		reader.source.pid = memory->tid;
-	reader.source.taken = calloc(maps->count + 1, sizeof(*reader.source.taken));
+	reader.source.taken = calloc(source.maps->count + 1, sizeof(*reader.source.taken));
 	if (!reader.source.taken)
 		return -ENOMEM;
 	err = read_images(&reader);
@@ -319,6 +348,24 @@ int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *m
 	elf_images_close(images);
 	*images = reader.images;
 	return 0;
+}
+
+int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory,
+		      struct elf_images *images)
+{
+	const struct elf_image_source source = {.pid = pid, .maps = maps, .memory = memory};
+
+	return update(source, images);
+}
+
+int elf_images_read_resident(pid_t pid, const struct maps *maps, const struct memory *memory,
+			     struct pages *pages, struct elf_images *out_images)
+{
+	const struct elf_image_source source = {
+		.pid = pid, .maps = maps, .memory = memory, .pages = pages};
+
+	*out_images = (struct elf_images){0};
+	return update(source, out_images);
 }
 
 int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory,

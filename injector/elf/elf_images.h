@@ -49,10 +49,17 @@ struct elf_images {
 must_check int elf_images_read(pid_t pid, const struct maps *maps, const struct memory *memory,
 			       struct elf_images *out_images);
 /*
- * The same, for images of an earlier reading, or of none (zeroed). The data from an object's file
- * is taken over if the same file is still mapped at the same place and was not written to since.
- * What lies in the target (mappings, link map, copies of its memory) is always read again. On
- * failure images stays as it was.
+ * The same, without touching a page that is not resident: such a read would map it in the target.
+ * Without the vdso, of which that is true as a rule. For commands that change nothing.
+ */
+must_check int elf_images_read_resident(pid_t pid, const struct maps *maps,
+					const struct memory *memory, struct pages *pages,
+					struct elf_images *out_images);
+/*
+ * As elf_images_read, for images of an earlier reading, or of none (zeroed). The data from an
+ * object's file is taken over if the same file is still mapped at the same place and was not
+ * written to since. What lies in the target (mappings, link map, copies of its memory) is always
+ * read again. On failure images stays as it was.
  */
 must_check int elf_images_update(pid_t pid, const struct maps *maps, const struct memory *memory,
 				 struct elf_images *images);

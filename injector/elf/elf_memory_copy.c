@@ -11,10 +11,23 @@
 
 #define SEGMENTS_MAX 64u
 
-static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr *out_header,
+struct from {
+	const struct memory *memory;
+	struct pages *pages;
+};
+
+static int read_some(const struct from *from, remote_addr at, void *into, size_t size)
+{
+	struct pages_range range = {.lo = at, .byte = into, .size = size, .is_all = true};
+
+	return from->pages ? pages_read(from->pages, from->memory, &range)
+			   : memory_read(from->memory, at, into, size);
+}
+
+static int read_headers(const struct from *from, remote_addr at, Elf64_Ehdr *out_header,
 			Elf64_Phdr out_segment[SEGMENTS_MAX])
 {
-	int err = memory_read(memory, at, out_header, sizeof(*out_header));
+	int err = read_some(from, at, out_header, sizeof(*out_header));
 
 	if (err)
 		return err;
@@ -23,34 +36,35 @@ static int read_headers(const struct memory *memory, remote_addr at, Elf64_Ehdr 
 		return -ENOEXEC;
 	if (out_header->e_phentsize != sizeof(Elf64_Phdr) || out_header->e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
-	return memory_read(memory, at + out_header->e_phoff, out_segment,
-			   out_header->e_phnum * sizeof(Elf64_Phdr));
+	return read_some(from, at + out_header->e_phoff, out_segment,
+			 out_header->e_phnum * sizeof(Elf64_Phdr));
 }
 
 /* Copies a segment page by page. Pages that the program has unmapped since stay zero. */
-static void copy_segment(const struct memory *memory, const Elf64_Phdr *segment, uint64_t bias,
+static void copy_segment(const struct from *from, const Elf64_Phdr *segment, uint64_t bias,
 			 char *copy)
 {
 	for (uint64_t at = 0; at < segment->p_filesz;) {
-		const remote_addr from = bias + segment->p_vaddr + at;
-		uint64_t piece = HI_PAGE_BYTES - from % HI_PAGE_BYTES;
+		const remote_addr address = bias + segment->p_vaddr + at;
+		uint64_t piece = HI_PAGE_BYTES - address % HI_PAGE_BYTES;
 
 		if (piece > segment->p_filesz - at)
 			piece = segment->p_filesz - at;
-		if (memory_read(memory, from, copy + segment->p_offset + at, piece) < 0)
+		if (read_some(from, address, copy + segment->p_offset + at, piece) < 0)
 			memset(copy + segment->p_offset + at, 0, piece);
 		at += piece;
 	}
 }
 
-int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most, void **out_copy,
-		    size_t *out_size)
+int elf_memory_copy(const struct memory *memory, struct pages *pages, remote_addr header,
+		    size_t most, void **out_copy, size_t *out_size)
 {
+	const struct from from = {memory, pages};
 	Elf64_Phdr segment[SEGMENTS_MAX];
 	uint64_t size = sizeof(Elf64_Ehdr), bias = 0, total = 0;
 	Elf64_Ehdr ehdr;
 	char *copy;
-	int err = read_headers(memory, header, &ehdr, segment);
+	int err = read_headers(&from, header, &ehdr, segment);
 
 	if (err)
 		return err;
@@ -77,7 +91,7 @@ int elf_memory_copy(const struct memory *memory, remote_addr header, size_t most
 		return -ENOMEM;
 	for (unsigned i = 0; i < ehdr.e_phnum; i++)
 		if (segment[i].p_type == PT_LOAD)
-			copy_segment(memory, &segment[i], bias, copy);
+			copy_segment(&from, &segment[i], bias, copy);
 	/* Section headers are not loaded; the bytes at their offset are something else. */
 	ehdr.e_shoff = ehdr.e_shnum = ehdr.e_shstrndx = 0;
 	memcpy(copy, &ehdr, sizeof(ehdr));

@@ -17,11 +17,13 @@ int inspected_open(struct inspected *inspected, const struct memory *memory, uin
 	int err = maps_read(memory->pid, memory->tid, &inspected->maps);
 	if (!err && !inspected->maps.count)
 		err = -ESRCH;
-	if (!err)
-		err = elf_images_read(memory->tid, &inspected->maps, memory, &inspected->images);
 	if (err)
 		return err;
 	pages_open(&inspected->pages, memory->pid, memory->tid);
+	err = elf_images_read_resident(memory->tid, &inspected->maps, memory, &inspected->pages,
+				       &inspected->images);
+	if (err)
+		return err;
 	inspected->source = (struct heap_source){
 		.memory = memory,
 		.maps = &inspected->maps,

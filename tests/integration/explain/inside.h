@@ -10,11 +10,10 @@
  *     jemalloc  stats.allocated without `internal`: what it takes for its caches is counted as
  *               allocated there, and is metadata of ours. Blocks in caches are allocated, too.
  *     tcmalloc  generic.current_allocated_bytes, and what caches hold
- *     mimalloc  mi_stats of a release build does not count blocks (MI_STAT=0 when it was built);
- *               the heap of the main thread is visited instead, and those of other threads are
- *               counted here. A block whose address had to be aligned counts as a whole: where it
- *               begins only mimalloc knows, by that visit.
- *     musl      has no figures but `counted`
+ *     mimalloc  mi_stats of a release build does not count blocks (MI_STAT=0 when it was built).
+ * The heap of the main thread can be visited, and is all there is without other threads. A block
+ * whose address had to be aligned begins before that, where only that visit knows: then nothing is
+ * counted. musl      has no figures but `counted`
  */
 #ifndef INSIDE_H
 #define INSIDE_H
@@ -28,13 +27,13 @@ static struct {
 	jemalloc_control *jemalloc;
 	int (*tcmalloc)(const char *, size_t *);
 	void (*tcmalloc_release)(void);
-	bool (*mimalloc_has)(void *, const void *);
 	bool (*mimalloc_visit)(void *, bool, mimalloc_visitor *, void *);
 	void (*mimalloc_collect)(bool);
 	void *mimalloc_heap; /* of the main thread */
 } inside;
 
 static size_t inside_counted;
+static bool inside_has_aligned, inside_has_threads;
 
 /*
  * Before the first block: to look up names that are not there allocates, and an allocation can put
@@ -45,8 +44,6 @@ static void inside_init(void)
 	void *(*heap)(void) = (void *(*)(void))dlsym(RTLD_DEFAULT, "mi_heap_get_default");
 
 	inside.mimalloc_collect = (void (*)(bool))dlsym(RTLD_DEFAULT, "mi_collect");
-	inside.mimalloc_has =
-		(bool (*)(void *, const void *))dlsym(RTLD_DEFAULT, "mi_heap_contains_block");
 	inside.mimalloc_visit = (bool (*)(void *, bool, mimalloc_visitor *, void *))dlsym(
 		RTLD_DEFAULT, "mi_heap_visit_blocks");
 	if (heap)
@@ -59,27 +56,25 @@ static void inside_init(void)
 		inside.jemalloc = (jemalloc_control *)allocator_function(mallctl);
 }
 
-static size_t inside_size(void *block)
-{
-	if (!block || (inside.mimalloc_heap && inside.mimalloc_has(inside.mimalloc_heap, block)))
-		return 0;
-	return malloc_usable_size(block);
-}
-
 static void *inside_taken(void *block)
 {
-	__atomic_add_fetch(&inside_counted, inside_size(block), __ATOMIC_RELAXED);
+	const size_t bytes = block ? malloc_usable_size(block) : 0;
+
+	__atomic_add_fetch(&inside_counted, bytes, __ATOMIC_RELAXED);
 	return block;
 }
 
 static void *inside_given(void *block)
 {
-	__atomic_sub_fetch(&inside_counted, inside_size(block), __ATOMIC_RELAXED);
+	const size_t bytes = block ? malloc_usable_size(block) : 0;
+
+	__atomic_sub_fetch(&inside_counted, bytes, __ATOMIC_RELAXED);
 	return block;
 }
 
 #define malloc(size) inside_taken(malloc(size))
-#define aligned_alloc(alignment, size) inside_taken(aligned_alloc(alignment, size))
+#define aligned_alloc(alignment, size) \
+	(inside_has_aligned = true, inside_taken(aligned_alloc(alignment, size)))
 #define realloc(block, size) inside_taken(realloc(inside_given(block), size))
 #define free(block) free(inside_given(block))
 
@@ -131,27 +126,39 @@ static void inside_say_tcmalloc(void)
 	       inside_counted);
 }
 
-static void inside_say(void)
+static void inside_say_mimalloc(void)
 {
 	size_t visited = 0;
 
+	inside.mimalloc_visit(inside.mimalloc_heap, true, inside_add, &visited);
+	if (!inside_has_threads)
+		printf("used=%zu ", visited);
+	if (!inside_has_aligned)
+		printf("counted=%zu", inside_counted);
+	puts("");
+}
+
+/* Of the C library. */
+static void inside_say_own(void)
+{
+#ifdef __GLIBC__
+	const struct mallinfo2 info = mallinfo2();
+
+	printf("in_use=%zu free=%zu ", info.uordblks + info.hblkhd, info.fordblks);
+#endif
+	printf("counted=%zu\n", inside_counted);
+}
+
+static void inside_say(void)
+{
 	if (inside.jemalloc)
 		inside_say_jemalloc();
 	else if (inside.tcmalloc)
 		inside_say_tcmalloc();
-	else if (inside.mimalloc_heap) {
-		inside.mimalloc_visit(inside.mimalloc_heap, true, inside_add, &visited);
-		printf("used=%zu\n", visited + inside_counted);
-	} else {
-#ifdef __GLIBC__
-		const struct mallinfo2 info = mallinfo2();
-
-		printf("in_use=%zu free=%zu counted=%zu\n", info.uordblks + info.hblkhd,
-		       info.fordblks, inside_counted);
-#else
-		printf("counted=%zu\n", inside_counted);
-#endif
-	}
+	else if (inside.mimalloc_heap)
+		inside_say_mimalloc();
+	else
+		inside_say_own();
 }
 
 static void inside_trim(void)

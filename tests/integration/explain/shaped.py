@@ -5,6 +5,8 @@ import os
 import subprocess
 import time
 
+REST_SECONDS = 60
+
 
 class Shaped:
     def __init__(self, program, name, directory, preload=None):
@@ -23,14 +25,20 @@ class Shaped:
             if not line:
                 raise RuntimeError(f"{name}: it has ended")
             self.said.append(line.strip())
-        self.wait_until_it_waits()
 
-    def wait_until_it_waits(self):
-        """What it does between its last word and its wait for the next line can touch memory."""
-        while True:
-            with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
-                if file.read().rsplit(")", 1)[1].split()[0] == "S":
-                    return
+    def states(self):
+        """Of its threads."""
+        tasks = f"/proc/{self.process.pid}/task"
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/stat", encoding="utf-8") as file:
+                yield file.read().rsplit(")", 1)[1].split()[0]
+
+    def wait_until_it_rests(self):
+        """What a thread does between its last word and its wait can touch memory."""
+        end = time.monotonic() + REST_SECONDS
+        while set(self.states()) != {"S"}:
+            if time.monotonic() > end:
+                raise RuntimeError(f"{self.name}: it does not rest")
             time.sleep(0.001)
 
     def ask_figures(self, line):

@@ -44,9 +44,25 @@ static void start(void *(*function)(void *), void *argument)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
+	inside_has_threads = true;
 	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 8 * MB) ||
 	    pthread_create(&thread, &attributes, function, argument))
 		abort();
+}
+
+/* A thread that has done its work, and stays. */
+static unsigned staying;
+static void stay(void)
+{
+	__atomic_add_fetch(&staying, 1, __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+}
+
+static void wait_until_stay(unsigned threads)
+{
+	while (__atomic_load_n(&staying, __ATOMIC_ACQUIRE) < threads)
+		usleep(1000);
 }
 
 static void *map(size_t size)
@@ -64,6 +80,9 @@ static void *map(size_t size)
 #else
 #define set_option(option, value) (void)0
 #endif
+
+#define MANY 600000
+static void *many[MANY];
 
 /* Blocks in a list that a global refers to. */
 static void **kept;
@@ -85,6 +104,20 @@ static void large(void)
 {
 	for (unsigned i = 0; i < 40; i++)
 		keep(touched(MB + next_random() % MB));
+}
+
+/* Of more than 8 MB, of which allocators keep apart; some are resized, some freed. */
+static void huge(void)
+{
+	for (unsigned i = 0; i < 12; i++)
+		many[i] = touched((size_t)(4 + next_random() % 12) * MB);
+	for (unsigned i = 0; i < 12; i += 2) {
+		const size_t size = (size_t)(2 + next_random() % 16) * MB;
+
+		many[i] = memset(realloc(many[i], size), 7, size);
+	}
+	for (unsigned i = 0; i < 12; i += 3)
+		free(many[i]);
 }
 
 static void aligned(void)
@@ -145,16 +178,15 @@ static void churn(void)
 static void *churn_and_wait(void *argument)
 {
 	churn_some(argument);
-	__atomic_add_fetch((int *)&random_state, 1, __ATOMIC_RELAXED);
-	for (;;)
-		pause();
+	stay();
+	return NULL;
 }
 
 static void churn_threads(void)
 {
 	for (size_t i = 0; i < 6; i++)
 		start(churn_and_wait, (void *)(i + 2));
-	sleep(3);
+	wait_until_stay(6);
 }
 
 static void *churn_forever(void *argument)
@@ -193,6 +225,17 @@ static void bounded(void)
 	for (unsigned i = 0; i < 60000; i++)
 		cache[i] = touched(1000 + next_random() % 1000);
 	start(replace, NULL);
+}
+
+/* A file that is never read: who looks at this process must not do that for it, either. */
+static void map_unread(void)
+{
+	const int fd = open("unread", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0 || ftruncate(fd, PAGE) ||
+	    mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		abort();
+	close(fd);
 }
 
 static void nothing(void)
@@ -266,8 +309,6 @@ static void maps_grow(void)
 
 /* ---- freed, and kept ------------------------------------------------------------------------- */
 
-#define MANY 600000
-static void *many[MANY];
 static void free_but(unsigned size, unsigned every)
 {
 	for (unsigned i = 0; i < MANY; i++)
@@ -325,15 +366,15 @@ static void *fill_and_free(void *unused)
 		block[i] = touched(2000);
 	for (unsigned i = 0; i < 1999; i++)
 		free(block[i]);
-	for (;;)
-		pause();
+	stay();
+	return NULL;
 }
 
 static void arenas(void)
 {
 	for (unsigned i = 0; i < 32; i++)
 		start(fill_and_free, NULL);
-	sleep(2);
+	wait_until_stay(32);
 }
 
 static void *fill_cache(void *unused)
@@ -347,15 +388,57 @@ static void *fill_cache(void *unused)
 		for (unsigned i = 0; i < 7; i++)
 			free(block[i]);
 	}
-	for (;;)
-		pause();
+	stay();
+	return NULL;
 }
 
 static void caches(void)
 {
 	for (unsigned i = 0; i < 200; i++)
 		start(fill_cache, NULL);
-	sleep(2);
+	wait_until_stay(200);
+}
+
+/* One half of what a thread has allocated, and this one frees. */
+static void *fill_and_leave(void *argument)
+{
+	void **block = argument;
+
+	for (unsigned i = 0; i < 20000; i++)
+		block[i] = touched(16 + i % 900);
+	return NULL;
+}
+
+static void *fill_and_stay(void *argument)
+{
+	fill_and_leave(argument);
+	stay();
+	return NULL;
+}
+
+static void handed(void)
+{
+	for (unsigned i = 0; i < 8; i++)
+		start(fill_and_stay, many + i * 20000);
+	wait_until_stay(8);
+	for (unsigned i = 0; i < 160000; i += 2)
+		free(many[i]);
+}
+
+/* Their threads have ended; they themselves are in use, but for some. */
+static void left_behind(void)
+{
+	pthread_t thread[8];
+
+	inside_has_threads = true;
+	for (unsigned i = 0; i < 8; i++)
+		if (pthread_create(&thread[i], NULL, fill_and_leave, many + i * 20000))
+			abort();
+	for (unsigned i = 0; i < 8; i++)
+		pthread_join(thread[i], NULL);
+	for (unsigned i = 0; i < 160000; i++)
+		if (i % 20000 < 12000)
+			free(many[i]);
 }
 
 /* ---- not of the allocator -------------------------------------------------------------------- */
@@ -378,15 +461,15 @@ static void *use_stack(void *unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof(room); i += PAGE)
 		room[i] = 1;
-	for (;;)
-		pause();
+	stay();
+	return NULL;
 }
 
 static void stacks(void)
 {
 	for (unsigned i = 0; i < 40; i++)
 		start(use_stack, NULL);
-	sleep(2);
+	wait_until_stay(40);
 }
 
 static void read_file(int flags)
@@ -465,7 +548,7 @@ static void mixed(void)
 	memset(shared, 1, 20 * MB);
 	for (unsigned i = 0; i < 7; i++)
 		start(use_stack, NULL);
-	sleep(1);
+	wait_until_stay(7);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -485,11 +568,14 @@ static const struct shape {
 	{"fragmentation", fragmentation},
 	{"fragmentation_large", fragmentation_large},
 	{"fragmentation_quarter", fragmentation_quarter},
+	{"handed", handed},
+	{"huge", huge},
 	{"huge_pages", huge_pages},
 	{"large", large},
 	{"leak", leak},
 	{"leak_large", leak_large},
 	{"leak_threads", leak_threads},
+	{"left_behind", left_behind},
 	{"maps_grow", maps_grow},
 	{"memory_file", memory_file},
 	{"mixed", mixed},
@@ -539,6 +625,7 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	inside_init();
+	map_unread();
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		if (argc > 1 && !strcmp(shapes[i].name, argv[1]))
 			shapes[i].make();

@@ -541,6 +541,50 @@ UNIT_TEST(a_failed_reading_leaves_the_one_before)
 	own_close(&own);
 }
 
+static bool is_present(const void *at)
+{
+	const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t word = 0;
+
+	CHECK_EQ(pread(fd, &word, sizeof(word),
+		       (off_t)(address_of(at) / HI_PAGE_BYTES * sizeof(word))),
+		 sizeof(word));
+	close(fd);
+	return word >> 63;
+}
+
+/* Of a library whose header is not in memory, and of a file that was mapped and never read. */
+UNIT_TEST(what_is_not_resident_is_not_touched)
+{
+	CHECK(dlopen(OTHER_LIBRARY, RTLD_NOW) != NULL);
+	struct own own = own_open();
+	const struct elf_image *library = own_image(&own, OTHER_LIBRARY);
+	void *header = (void *)(uintptr_t)library->lo;
+	char path[] = "/tmp/elf_images_test_XXXXXX";
+	const int fd = mkstemp(path);
+	struct elf_images images;
+	struct pages pages;
+
+	CHECK(fd >= 0 && unlink(path) == 0 && ftruncate(fd, HI_PAGE_BYTES) == 0);
+	const void *data = mmap(NULL, HI_PAGE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+	CHECK(data != MAP_FAILED);
+	maps_close(&own.maps);
+	CHECK_EQ(maps_read(getpid(), getpid(), &own.maps), 0);
+	CHECK_EQ(madvise(header, HI_PAGE_BYTES, MADV_DONTNEED), 0);
+	pages_open(&pages, getpid(), getpid());
+	CHECK(!is_present(data) && !is_present(header));
+	CHECK_EQ(elf_images_read_resident(getpid(), &own.maps, &own.memory, &pages, &images), 0);
+	CHECK(!is_present(data) && !is_present(header));
+	/* all but the vdso */
+	CHECK_EQ(images.count, own.images.count - 1);
+	CHECK(elf_images_find(&images, getauxval(AT_SYSINFO_EHDR)) == NULL);
+	const struct elf_image *found = elf_images_find(&images, library->lo);
+	CHECK(found && found->bias == library->bias && !found->memory_copy);
+	elf_images_close(&images);
+	pages_close(&pages);
+	own_close(&own);
+}
+
 /* Without the right to use map_files: by path where the inode proves it right, else from memory. */
 UNIT_TEST(unprivileged)
 {
@@ -569,7 +613,7 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 	void *copy;
 	size_t size;
 
-	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, 64 << 20, &copy, &size), 0);
+	CHECK_EQ(elf_memory_copy(&own.memory, NULL, libc->lo, 64 << 20, &copy, &size), 0);
 	Elf *elf = elf_memory(copy, size);
 	CHECK(elf != NULL);
 	CHECK_EQ(elf_dynamic_open(elf, libc->bias, &dynamic), 0);
@@ -583,11 +627,11 @@ UNIT_TEST(copy_from_memory_has_the_same_symbols)
 	}
 	CHECK_EQ(elf_dynamic_relocation_count(dynamic),
 		 elf_dynamic_relocation_count(libc->dynamic));
-	CHECK_EQ(
-		elf_memory_copy(&own.memory, own.images.image[0].hi - 4096, 64 << 20, &copy, &size),
-		-ENOEXEC);
-	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, size - 1, &copy, &size), -ENOEXEC);
-	CHECK_EQ(elf_memory_copy(&own.memory, libc->lo, 0, &copy, &size), -ENOEXEC);
+	CHECK_EQ(elf_memory_copy(&own.memory, NULL, own.images.image[0].hi - 4096, 64 << 20, &copy,
+				 &size),
+		 -ENOEXEC);
+	CHECK_EQ(elf_memory_copy(&own.memory, NULL, libc->lo, size - 1, &copy, &size), -ENOEXEC);
+	CHECK_EQ(elf_memory_copy(&own.memory, NULL, libc->lo, 0, &copy, &size), -ENOEXEC);
 	elf_dynamic_close(dynamic);
 	elf_end(elf);
 	free(copy);
