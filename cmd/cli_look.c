@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arena.h"
 #include "cli_arguments.h"
 #include "clock.h"
 #include "hi_exit.h"
@@ -90,6 +91,9 @@ int cli_look_stacks(struct cli_look *look, const struct mark_block *block, size_
 	int fd;
 
 	*out_rows = (struct stack_rows){0};
+	/* why no session answers is not asked: that touches pages of the process */
+	if (!arena_find(&look->inspected.maps))
+		return 0;
 	if (session_blocks(look->memory.pid, &fd, &preflight) != HI_EXIT_OK)
 		return 0;
 	const int err = known_stacks_read(fd, &look->stacks);

@@ -3,6 +3,7 @@
 inside it at the same moment (inside.h), with what it gives back when it is asked to, and with what
 the kernel says that is resident.
 """
+import contextlib
 import os
 import time
 
@@ -78,6 +79,17 @@ def state_of(pid):
     return maps, status, fds
 
 
+@contextlib.contextmanager
+def changes(pid):
+    """A list: at the end it has what is not as it was at the beginning."""
+    changed, before, pages = [], state_of(pid), resident_pages(pid)
+    yield changed
+    changed += [pair for pair in zip(before, state_of(pid)) if pair[0] != pair[1]]
+    changed += [
+        line for line, after in resident_pages(pid).items() if after & ~pages.get(line, 0)
+    ]
+
+
 def figures_of(parts):
     """By the names of inside.h."""
 
@@ -118,12 +130,8 @@ class Truth:
         """Explains, and checks all that does not depend on the allocator."""
         pid, name = shaped.process.pid, shaped.name
         shaped.wait_until_it_rests()
-        before, pages = state_of(pid), resident_pages(pid)
-        now = explain(self.heapinject, pid, "--once")["now"]
-        changed = [pair for pair in zip(before, state_of(pid)) if pair[0] != pair[1]]
-        changed += [
-            line for line, after in resident_pages(pid).items() if after & ~pages.get(line, 0)
-        ]
+        with changes(pid) as changed:
+            now = explain(self.heapinject, pid, "--once")["now"]
         if changed:
             self.failures.append(f"{name}: the process is not as it was: {changed}")
         found = [found["refusal"] or found["name"] for found in now["allocators"]]
