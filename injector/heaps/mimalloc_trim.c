@@ -57,20 +57,25 @@ void mimalloc_trim_add(struct mimalloc_trim *trim, uint32_t index, uint32_t slic
 
 	trim->free_pages += page != NULL;
 	for (uint32_t i = index; i < index + slices && i < MIMALLOC_SLICES_MAX; i++) {
-		set(trim->is_free, i);
-		if (page && trim->looks_always)
+		if (!page)
+			set(trim->is_free, i);
+		else if (trim->looks_always)
 			set(trim->due, i);
 	}
 	if (order < trim->first_order) {
 		trim->first_order = order;
 		trim->first = index;
+		trim->first_slices = slices;
 	}
 }
 
 /* What is due after the first page was freed, which is joined with what is free around it. */
 static void join_first(struct mimalloc_trim *trim)
 {
-	for (uint32_t i = trim->first; i < MIMALLOC_SLICES_MAX && is_set(trim->is_free, i); i++)
+	const uint32_t end = trim->first + trim->first_slices;
+
+	for (uint32_t i = trim->first;
+	     i < MIMALLOC_SLICES_MAX && (i < end || is_set(trim->is_free, i)); i++)
 		set(trim->due, i);
 	for (uint32_t i = trim->first; i && is_set(trim->is_free, i - 1); i--)
 		set(trim->due, i - 1);

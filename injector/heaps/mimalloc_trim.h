@@ -25,9 +25,10 @@ struct mimalloc_trim {
 	uint64_t committed[MIMALLOC_SLICES_MAX / 64];
 	uint64_t due[MIMALLOC_SLICES_MAX / 64];
 	uint32_t free_pages;
-	/* spans of slices of which a block may be used end what is joined */
+	/* slices of no page: with them a page is joined that is freed, not with one freed later */
 	uint64_t is_free[MIMALLOC_SLICES_MAX / 64];
-	uint32_t first;       /* slice of the page that is freed first */
+	uint32_t first; /* slice of the page that is freed first */
+	uint32_t first_slices;
 	uint64_t first_order; /* of such pages, the least */
 };
 

@@ -310,6 +310,13 @@ UNIT_TEST(trimmable)
 	CHECK_EQ(walk()->unit_bytes, 5 * SLICE_BYTES);
 	free_page();
 	CHECK_EQ(walk()->trimmable, 5 * SLICE_BYTES);
+	/* the next page, of which nothing is used either, is freed later, and comes too late */
+	write_number(entry(2) + 10, 0, 2);
+	write_number(entry(2) + layout->used_at, 0, layout->used_bytes);
+	write_number(segment + 208, 3, 8);
+	CHECK_EQ(walk()->trimmable, 5 * SLICE_BYTES);
+	lay_large(2, 4);
+	write_number(segment + 208, 2, 8);
 	main_heap.thread++; /* it is another thread's */
 	CHECK_EQ(walk()->trimmable, 0);
 	main_heap.thread--;
