@@ -66,6 +66,7 @@ enum hi_stream_type {
 	HI_STREAM_PAUSE = 22,
 	HI_STREAM_RESET = 23,
 	HI_STREAM_LEAKED = 24,
+	HI_STREAM_HEAP = 25,
 };
 
 struct hi_stream_record {
@@ -290,6 +291,32 @@ struct hi_stream_memory {
 };
 
 /*
+ * What the allocators of the process have, as their own structures say, which were read from
+ * outside while it ran on: all of them together, apart from what the payload does. Written every
+ * few seconds, at times that the cost of a look decides. Bytes are resident or swapped out, but for
+ * used_bytes and trim_bytes. If the text of the refusal is not empty, it was not or not wholly
+ * read, and no figure may be used but those of the look itself.
+ */
+struct hi_stream_heap {
+	struct hi_stream_record record;
+	uint64_t time_ns;             /* when the look began */
+	uint64_t anonymous_bytes;     /* of the process: as in MEMORY, at about the same time */
+	uint64_t used_bytes;          /* that blocks in use have, touched or not, as usable sizes */
+	uint64_t used_count;          /* blocks in use */
+	uint64_t used_resident_bytes; /* of used_bytes */
+	uint64_t free_resident_bytes; /* freed or never given out, and in no cache */
+	uint64_t cache_resident_bytes; /* freed, in caches of threads or of all */
+	/* resident bytes that the allocators give back when told to (malloc_trim and the like) */
+	uint64_t trim_bytes;
+	uint64_t own_resident_bytes;    /* for themselves: heads of blocks, metadata */
+	uint64_t unsure_resident_bytes; /* changed too fast, damaged, or swapped out */
+	uint64_t cost_ns;               /* CPU time of the look */
+	uint32_t name_size;             /* "glibc 2.36", or several; empty = not known */
+	uint32_t refusal_size;          /* why the heap could not be read; empty = it was */
+};
+/* variable part order: name, refusal */
+
+/*
  * Frees of blocks that were no samples, since the start of the session: the estimates of what was
  * freed, by classes of usable sizes, and how many frees they rest on. Variable part: struct
  * hi_stream_frees, `classes` times, with ascending classes. Written about once a second where it is
@@ -457,6 +484,7 @@ _Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
 _Static_assert(sizeof(struct hi_stream_stats) == 96, "stream stats");
 _Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
 _Static_assert(sizeof(struct hi_stream_memory) == 56, "stream memory");
+_Static_assert(sizeof(struct hi_stream_heap) == 104, "stream heap");
 _Static_assert(sizeof(struct hi_stream_unsampled_frees) == 32, "stream unsampled frees");
 _Static_assert(sizeof(struct hi_stream_frees) == 24, "stream frees");
 _Static_assert(sizeof(struct hi_stream_thinned) == 24, "stream thinned");

@@ -13,6 +13,7 @@
 #ifndef HI_ANSWER_H
 #define HI_ANSWER_H
 
+#include "heap_growth.h"
 #include "row_trend.h"
 #include "user_frames.h"
 
@@ -62,6 +63,7 @@ struct answer {
 	size_t growing;         /* number of groups that grow, also beyond ANSWER_ROWS */
 	double slope, slope_low, slope_high; /* of all groups that grow */
 	struct process_growth process;
+	struct heap_growth heap;
 	/* of all groups that grow: usable bytes beyond those requested, per second; 0 = not known
 	 */
 	double rounding;

@@ -142,6 +142,28 @@ static int read_moment(const char *text, struct profile_meta *meta)
 	return 0;
 }
 
+/*
+ * "TIME-NS ANONYMOUS USED-BYTES USED-COUNT USED FREE CACHED TRIMMABLE OWN UNSURE": the fields of
+ * struct heap_moment in their order
+ */
+static int read_heap(const char *text, struct profile_meta *meta)
+{
+	struct heap_moment moment;
+	uint64_t *const field[] = {&moment.time_ns,    &moment.anonymous, &moment.used_bytes,
+				   &moment.used_count, &moment.used,      &moment.free,
+				   &moment.cached,     &moment.trimmable, &moment.own,
+				   &moment.unsure};
+	const size_t count = sizeof(field) / sizeof(*field);
+
+	for (size_t i = 0; i < count; i++)
+		if (!scan_number(&text, 10, field[i]) || (i + 1 < count && !scan_char(&text, ' ')))
+			return -EINVAL;
+	if (*text)
+		return -EINVAL;
+	heap_history_add(&meta->heap, &moment);
+	return 0;
+}
+
 /* "CLASS SEEN COUNT BYTES" */
 static int read_freed(const char *text, struct profile_meta *meta)
 {
@@ -189,6 +211,8 @@ int heapfile_read_comment(char *text, struct profile *profile)
 		return read_frees_share(value, &profile->meta);
 	if (strcmp(key, HEAPFILE_MEMORY_KEY) == 0)
 		return read_moment(value, &profile->meta);
+	if (strcmp(key, HEAPFILE_HEAP_KEY) == 0)
+		return read_heap(value, &profile->meta);
 	if (strcmp(key, "interval") == 0)
 		return read_change(value, &profile->meta);
 	if (strcmp(key, HEAPFILE_CAVEAT_KEY) == 0)

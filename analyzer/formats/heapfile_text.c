@@ -61,6 +61,8 @@ static const struct field {
 	{"spread_bytes", U64, offsetof(struct profile_meta, memory.spread)},
 	{"limit_bytes", U64, offsetof(struct profile_meta, limit_bytes)},
 	{"limited_bytes", U64, offsetof(struct profile_meta, limited_bytes)},
+	{"heap_of", TEXT, offsetof(struct profile_meta, heap.name)},
+	{"heap_unread", TEXT, offsetof(struct profile_meta, heap.refusal)},
 	{"unhooked", TEXT, offsetof(struct profile_meta, unhooked)},
 	{"runtimes", U32, offsetof(struct profile_meta, runtimes)},
 	{"dropped_allocs", U64, offsetof(struct profile_meta, dropped_allocs)},

@@ -18,6 +18,7 @@
 #define HEAPFILE_ROW "# row " /* more figures of the stack line that follows */
 #define HEAPFILE_CAVEAT_KEY "caveat"
 #define HEAPFILE_MEMORY_KEY "memory"         /* the process at one moment */
+#define HEAPFILE_HEAP_KEY "heap"             /* what the allocators had at one moment */
 #define HEAPFILE_FREED_KEY "unsampled_freed" /* of one class of sizes */
 #define HEAPFILE_FREES_SHARE_KEY "unsampled_frees_share_ppm"
 #define HEAPFILE_UNKNOWN "??"

@@ -371,6 +371,16 @@ static void write_moment(const struct profile_moment *moment, FILE *out)
 		moment->time_ns, moment->anonymous, moment->resident, moment->seen);
 }
 
+static void write_heap(const struct heap_moment *moment, FILE *out)
+{
+	fprintf(out,
+		"# " HEAPFILE_HEAP_KEY " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		moment->time_ns, moment->anonymous, moment->used_bytes, moment->used_count,
+		moment->used, moment->free, moment->cached, moment->trimmable, moment->own,
+		moment->unsure);
+}
+
 static void write_freed(const struct profile_meta *meta, FILE *out)
 {
 	if (meta->frees_share > 0)
@@ -399,6 +409,8 @@ int heapfile_write(const struct profile *profile, FILE *out)
 			profile->meta.change[i].time_ns, profile->meta.change[i].interval);
 	for (uint32_t i = 0; i < profile->meta.moment_count; i++)
 		write_moment(&profile->meta.moment[i], out);
+	for (uint32_t i = 0; i < profile->meta.heap.count; i++)
+		write_heap(&profile->meta.heap.moment[i], out);
 	write_freed(&profile->meta, out);
 	write_modules(profile, out);
 	write_symbols(profile, address, out);

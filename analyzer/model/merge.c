@@ -222,10 +222,13 @@ static int copy_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->comm = to->cmdline = to->exe = to->host = to->version = to->maps = to->filters =
 		to->comments = to->damage = to->hooked = to->unhooked = to->unhooked_frees =
 			to->sources = to->trigger = NULL;
+	to->heap.name = to->heap.refusal = NULL;
 	memset(to->caveat, 0, sizeof(to->caveat));
 	return copy_text(&to->comments, from->comments) || copy_text(&to->comm, from->comm) ||
 			       copy_text(&to->cmdline, from->cmdline) ||
 			       copy_text(&to->trigger, from->trigger) ||
+			       copy_text(&to->heap.name, from->heap.name) ||
+			       copy_text(&to->heap.refusal, from->heap.refusal) ||
 			       copy_text(&to->exe, from->exe) || copy_text(&to->host, from->host) ||
 			       copy_text(&to->version, from->version) ||
 			       copy_text(&to->maps, from->maps) ||
@@ -254,6 +257,7 @@ static int merge_meta(struct profile_meta *to, const struct profile_meta *from)
 	to->frees += from->frees;
 	to->missed_frees += from->missed_frees;
 	to->memory = (struct profile_memory){0}; /* likewise */
+	heap_history_close(&to->heap);
 	to->dropped_allocs += from->dropped_allocs;
 	to->dropped_frees += from->dropped_frees;
 	to->live_set_full += from->live_set_full;

@@ -79,6 +79,7 @@ static void meta_close(struct profile_meta *meta)
 	free(meta->comments);
 	free(meta->damage);
 	free(meta->hooked);
+	heap_history_close(&meta->heap);
 	free(meta->unhooked);
 	free(meta->unhooked_frees);
 	free(meta->sources);

@@ -2,7 +2,8 @@
 /*
  * Room model/: the profile, in the numbers that were sampled. Start at profile.h. estimate.h
  * derives figures with intervals, judgement.h and caveats.h say what must not be stated, merge.h
- * and filter.h make other profiles, history.h has rates and lifetimes. Uses text/ only.
+ * and filter.h make other profiles, history.h has rates and lifetimes, heap_history.h what the
+ * allocator says. Uses text/ only.
  */
 
 /*
@@ -27,6 +28,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_wire.h"
+#include "heap_history.h"
 #include "history.h"
 #include "labels.h"
 #include "mapped.h"
@@ -228,6 +230,7 @@ struct profile_meta {
 	struct profile_freed unsampled_freed[HI_SIZE_CLASSES];
 	double frees_share; /* of the frees, that was looked at at last; 0 = it is not known */
 	uint64_t moment_step_ns;
+	struct heap_history heap; /* what its allocators have by their own count */
 	/* the nearest limit of the process's memory, and what counted towards it at the end */
 	uint64_t limit_bytes, limited_bytes;
 	char *hooked;   /* what of each allocator is hooked (hooked_lines.h); NULL = not known */

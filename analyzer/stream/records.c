@@ -106,6 +106,11 @@ static uint64_t leaked_needs(const struct hi_stream_leaked *leaked)
 	return sizeof(*leaked) + (uint64_t)leaked->count * sizeof(struct hi_stream_leaked_block);
 }
 
+static uint64_t heap_text_size(const struct hi_stream_heap *heap)
+{
+	return (uint64_t)heap->name_size + heap->refusal_size;
+}
+
 static size_t fixed_size(uint16_t type)
 {
 	switch (type) {
@@ -154,6 +159,8 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_thinned);
 	case HI_STREAM_LEAKED:
 		return sizeof(struct hi_stream_leaked);
+	case HI_STREAM_HEAP:
+		return sizeof(struct hi_stream_heap);
 	case HI_STREAM_END:
 		return sizeof(struct hi_stream_end);
 	default:
@@ -176,6 +183,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_maps *)fixed)->text_size;
 	else if (record->type == HI_STREAM_THREAD)
 		needed += ((const struct hi_stream_thread *)fixed)->name_size;
+	else if (record->type == HI_STREAM_HEAP)
+		needed += heap_text_size(fixed);
 	else if (record->type == HI_STREAM_HOOKED)
 		needed += ((const struct hi_stream_hooked *)fixed)->text_size;
 	else if (record->type == HI_STREAM_UNSAMPLED_FREES)

@@ -224,6 +224,35 @@ static int on_memory(struct replay *replay, const struct hi_stream_record *fixed
 	return 0;
 }
 
+static int on_heap(struct replay *replay, const struct hi_stream_heap *record)
+{
+	const char *cursor = (const char *)(record + 1);
+	struct heap_history *heap = &replay->profile->meta.heap;
+	char *name = NULL, *refusal = NULL;
+	int err = take_string(&cursor, record->name_size, &name);
+
+	if (!err)
+		err = take_string(&cursor, record->refusal_size, &refusal);
+	if (!err)
+		err = heap_history_name(heap, name, refusal);
+	if (!err && !record->refusal_size)
+		heap_history_add(heap, &(struct heap_moment){
+					       .time_ns = replay_since(replay, record->time_ns),
+					       .anonymous = record->anonymous_bytes,
+					       .used_bytes = record->used_bytes,
+					       .used_count = record->used_count,
+					       .used = record->used_resident_bytes,
+					       .free = record->free_resident_bytes,
+					       .cached = record->cache_resident_bytes,
+					       .trimmable = record->trim_bytes,
+					       .own = record->own_resident_bytes,
+					       .unsure = record->unsure_resident_bytes,
+				       });
+	free(name);
+	free(refusal);
+	return err;
+}
+
 static int on_unsampled_frees(struct replay *replay, const struct hi_stream_unsampled_frees *record)
 {
 	const struct hi_stream_frees *list = (const void *)(record + 1);
@@ -372,6 +401,7 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_PAUSE:
 	case HI_STREAM_RESET:
 	case HI_STREAM_MEMORY:
+	case HI_STREAM_HEAP:
 	case HI_STREAM_UNHOOKED:
 	case HI_STREAM_UNSAMPLED_FREES:
 	case HI_STREAM_RUNTIME:
@@ -434,6 +464,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_dump(replay, fixed);
 	case HI_STREAM_MEMORY:
 		return on_memory(replay, fixed);
+	case HI_STREAM_HEAP:
+		return on_heap(replay, fixed);
 	case HI_STREAM_UNHOOKED:
 		return on_unhooked(replay, fixed);
 	case HI_STREAM_HOOKED:

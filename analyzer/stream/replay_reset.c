@@ -154,6 +154,7 @@ static void reset_meta(struct profile_meta *meta, uint64_t start_unix_ns)
 	meta->memory = (struct profile_memory){0};
 	meta->moment_count = 0;
 	meta->moment_step_ns = 0;
+	heap_history_close(&meta->heap);
 	memset(meta->unsampled_freed, 0, sizeof(meta->unsampled_freed));
 	meta->paused_ns = 0;
 	meta->change_count = 0;

@@ -2,6 +2,7 @@
 /*
  * html_data.c - see html_data.h.
  */
+#include "heap_growth.h"
 #include "html_data.h"
 
 #include <errno.h>
@@ -127,6 +128,28 @@ static void write_session(const struct profile_meta *meta, FILE *out)
 	write_changes(meta, out);
 }
 
+static void write_heap(const struct profile_meta *meta, FILE *out)
+{
+	struct heap_growth heap;
+
+	heap_growth_of(meta, &heap);
+	if (!heap.now) {
+		fputs("\"heap\":null,\n", out);
+		return;
+	}
+	fputs("\"heap\":{", out);
+	html_write_printable("of", meta->heap.name, out);
+	fputs("\"moments\":[", out);
+	for (uint32_t i = 0; i < meta->heap.count; i++) {
+		const struct heap_moment *moment = &meta->heap.moment[i];
+
+		fprintf(out, "%s[%.3f,%" PRIu64 ",%.0f,%" PRIu64 "]", i ? "," : "",
+			(double)moment->time_ns / 1e9, moment->used, heap_growth_kept(moment),
+			moment->trimmable);
+	}
+	fputs("]},\n", out);
+}
+
 void html_data_write_moments(const struct profile_meta *meta, FILE *out)
 {
 	fputs("\"moments\":[", out);
@@ -138,6 +161,7 @@ void html_data_write_moments(const struct profile_meta *meta, FILE *out)
 			moment->seen);
 	}
 	fputs("],\n", out);
+	write_heap(meta, out);
 }
 
 static int write_nodes(const struct html_data *data, FILE *out)

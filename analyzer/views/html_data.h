@@ -17,6 +17,8 @@
  *                                      fraction), end (enum hi_stream_end_reason), peak, peakTime
  *     changes[]                        time, interval: when the sampling rate changed
  *     moments[]                        time, anonymous, resident, seen: memory of the process
+ *     heap                             of (the allocators), moments[]: time, in use, retained, of
+ *                                      it trimmable: by the allocators' own count; null = unknown
  *     type                             the sample type that the page shows first
  *     types[]                          kind ("alloc", "inuse"), isBytes, isUnsure (no interval:
  *                                      caveats.h)
@@ -69,7 +71,10 @@ struct html_data {
 
 /* Returns 0 or -ENOMEM. It does not check `out` for write errors. */
 int html_data_write(const struct html_data *data, FILE *out);
-/* The member `moments`: memory of the process over the window; a sum of several files has none. */
+/*
+ * The members `moments` and `heap`: memory of the process over the window; a sum of several files
+ * has none.
+ */
 void html_data_write_moments(const struct profile_meta *meta, FILE *out);
 
 #endif

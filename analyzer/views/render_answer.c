@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "hi_path.h"
 #include "hi_runtimes.h"
@@ -19,6 +20,7 @@
 #define ENOUGH_SAMPLES 32
 #define EXPLAINED_ENOUGH 0.7 /* of the growth; allocators keep memory, and round up */
 #define ROUNDING_SHARE 0.05  /* of the growth; rows have what was requested */
+#define PART_SHARE 0.05      /* of what it grew by: a part of it that is worth a word */
 #define OTHER_MIN (4u << 20) /* pages of files come and go */
 
 static bool is_slow(double rate)
@@ -193,7 +195,9 @@ static void print_unseen(const struct answer *answer, FILE *out)
 		"The process grows by %s, and nothing that was allocated through the hooked "
 		"functions does: ",
 		format_rate(answer->process.slope, rate));
-	if (kind == MAPPED_KINDS)
+	if (answer->heap.is_retained)
+		fputs("most of that is memory that was freed and the allocator retains", out);
+	else if (kind == MAPPED_KINDS)
 		fputs("it maps memory by other means, or fills memory that it has allocated "
 		      "before",
 		      out);
@@ -203,7 +207,8 @@ static void print_unseen(const struct answer *answer, FILE *out)
 						(double)meta->mapped_begin.bytes[kind],
 					bytes, sizeof(bytes)),
 			mapped_name(kind));
-	print_heaps(answer, kind, "; that may be ", out);
+	if (!answer->heap.is_retained)
+		print_heaps(answer, kind, "; that may be ", out);
 	fputs(".\n", out);
 }
 
@@ -328,6 +333,92 @@ static void print_process(const struct answer *answer, FILE *out)
 	fputs(".\n", out);
 }
 
+static const char *trim_name(const struct answer *answer)
+{
+	const char *name = answer->profile->meta.heap.name;
+
+	return name && !strncmp(name, "glibc ", 6) && !strstr(name, " and ") ? "malloc_trim(0)"
+									     : "a purge";
+}
+
+static void print_part(double bytes, const char *what, FILE *out)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "%s%s %s", hi_format_bytes(fabs(bytes), text, sizeof(text)),
+		bytes < 0 ? " less" : "", what);
+}
+
+static void print_allocator(const struct answer *answer, FILE *out)
+{
+	if (answer->profile->meta.heap.name)
+		fprintf(out, " (%s)", answer->profile->meta.heap.name);
+}
+
+static void print_trim(const struct answer *answer, FILE *out)
+{
+	const struct heap_moment *now = answer->heap.now;
+	char text[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "%s would give back %s%s%s", trim_name(answer),
+		heap_growth_is_fragmented(now) ? "only " : "",
+		hi_format_bytes((double)now->trimmable, text, sizeof(text)),
+		heap_growth_is_fragmented(now) ? ", as it is fragmented" : "");
+}
+
+/* What the process grew by, between two looks at its heap. */
+static void print_heap_growth(const struct answer *answer, FILE *out)
+{
+	const struct heap_growth *heap = &answer->heap;
+	const double elsewhere = heap->anonymous - heap->used - heap->kept - heap->own,
+		     little = PART_SHARE * heap->anonymous;
+	char grown[HI_UNITS_TEXT_MAX], time[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "In the %s between two looks at its heap it grew by %s: ",
+		hi_format_ns(heap->seconds * NS_PER_S, time, sizeof(time)),
+		hi_format_bytes(heap->anonymous, grown, sizeof(grown)));
+	print_part(heap->used, "in use by the allocator's own count", out);
+	print_allocator(answer, out);
+	fputs(", ", out);
+	print_part(heap->kept, "retained", out);
+	if (fabs(heap->own) >= little) {
+		fputs(", ", out);
+		print_part(heap->own, "its own", out);
+	}
+	if (fabs(elsewhere) >= little) {
+		fputs(", ", out);
+		print_part(elsewhere, "elsewhere", out);
+	}
+	if (heap->is_retained) {
+		fputs(trend_is_growth(answer->verdict) ? ": most is retention"
+						       : ": retention, no leak",
+		      out);
+		fputs("; ", out);
+		print_trim(answer, out);
+	}
+	fputs(".\n", out);
+}
+
+/* What the allocator says, where the process has grown, or much of it is retained. */
+static void print_heap(const struct answer *answer, FILE *out)
+{
+	const struct heap_moment *now = answer->heap.now;
+	char kept[HI_UNITS_TEXT_MAX], all[HI_UNITS_TEXT_MAX];
+
+	if (answer->heap.has_grown)
+		print_heap_growth(answer, out);
+	if (answer->heap.is_retained || !now || !heap_growth_keeps_much(now))
+		return;
+	fprintf(out, "Of its %s of anonymous memory the allocator",
+		hi_format_bytes((double)now->anonymous, all, sizeof(all)));
+	if (!answer->heap.has_grown)
+		print_allocator(answer, out);
+	fprintf(out, " retains %s that are free; ",
+		hi_format_bytes(heap_growth_kept(now), kept, sizeof(kept)));
+	print_trim(answer, out);
+	fputs(".\n", out);
+}
+
 /* The time until the limit is reached, at the rate at which the process grows. */
 static void print_limit(const struct answer *answer, FILE *out)
 {
@@ -377,6 +468,7 @@ void render_answer_sentences(const struct answer *answer, FILE *out)
 {
 	render_answer_sentence(answer, out);
 	print_process(answer, out);
+	print_heap(answer, out);
 	print_not_anonymous(answer, out);
 	print_limit(answer, out);
 }

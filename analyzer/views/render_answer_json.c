@@ -73,6 +73,40 @@ static void put_process(const struct answer *answer, FILE *out)
 	fputc('}', out);
 }
 
+/* What the allocators have, by their own count, at the last look. */
+static void put_heap(const struct answer *answer, FILE *out)
+{
+	const struct heap_history *history = &answer->profile->meta.heap;
+	const struct heap_growth *heap = &answer->heap;
+	const struct heap_moment *now = heap->now;
+
+	if (!now && !heap_history_is_refused(history))
+		return;
+	fputs(",\"heap\":{\"allocator\":", out);
+	text_json(history->name ? history->name : "", out);
+	if (heap_history_is_refused(history)) {
+		fputs(",\"unread\":", out);
+		text_json(history->refusal, out);
+	}
+	if (now)
+		fprintf(out,
+			",\"at_seconds\":%.3f,\"anonymous_bytes\":%" PRIu64
+			",\"used_bytes\":%" PRIu64 ",\"used_blocks\":%" PRIu64
+			",\"used_resident_bytes\":%" PRIu64 ",\"free_resident_bytes\":%" PRIu64
+			",\"cached_resident_bytes\":%" PRIu64 ",\"trimmable_bytes\":%" PRIu64
+			",\"own_resident_bytes\":%" PRIu64 ",\"unsure_resident_bytes\":%" PRIu64,
+			(double)now->time_ns / NS_PER_S, now->anonymous, now->used_bytes,
+			now->used_count, now->used, now->free, now->cached, now->trimmable,
+			now->own, now->unsure);
+	if (heap->has_grown)
+		fprintf(out,
+			",\"grown\":{\"seconds\":%.3f,\"anonymous_bytes\":%.0f,\"used_bytes\":%.0f,"
+			"\"retained_bytes\":%.0f,\"own_bytes\":%.0f,\"is_retention\":%s}",
+			heap->seconds, heap->anonymous, heap->used, heap->kept, heap->own,
+			heap->is_retained ? "true" : "false");
+	fputc('}', out);
+}
+
 static void put_interval(const struct profile *profile, FILE *out)
 {
 	uint64_t finest, coarsest;
@@ -113,6 +147,7 @@ void render_answer_json(const struct answer *answer, FILE *out)
 		answer->claimed, fmax(answer->claimed, answer->detectable_anywhere));
 	put_interval(answer->profile, out);
 	put_process(answer, out);
+	put_heap(answer, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; i < answer->row_count; i++) {
 		fputs(i ? "," : "", out);

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "caveats.h"
+#include "heap_growth.h"
 #include "hi_stream.h"
 #include "hi_units.h"
 #include "printable.h"
@@ -205,6 +206,39 @@ static void print_peak(const struct profile_meta *meta, enum sample_type type,
 		render_value(most, INUSE_SPACE, text), (double)meta->peak_ns / 1e9);
 }
 
+/* What the allocator has by its own count, beside what was sampled. */
+static void print_heap(const struct profile_meta *meta, const struct estimate *total, FILE *out)
+{
+	struct heap_growth heap;
+	char used[HI_UNITS_TEXT_MAX], kept[HI_UNITS_TEXT_MAX], trim[HI_UNITS_TEXT_MAX],
+		all[HI_UNITS_TEXT_MAX];
+
+	heap_growth_of(meta, &heap);
+	if (!heap.now || meta->filters || total->base > 0)
+		return;
+	fprintf(out,
+		"Heap: %s in use and %s retained, of which a trim would give back %s, of %s of "
+		"anonymous memory at %.1fs",
+		hi_format_bytes((double)heap.now->used, used, sizeof(used)),
+		hi_format_bytes(heap_growth_kept(heap.now), kept, sizeof(kept)),
+		hi_format_bytes((double)heap.now->trimmable, trim, sizeof(trim)),
+		hi_format_bytes((double)heap.now->anonymous, all, sizeof(all)),
+		(double)heap.now->time_ns / 1e9);
+	print_text(out, ", by the count of ", meta->heap.name, "");
+	fputc('\n', out);
+}
+
+/* Where it matters. */
+static void print_much_kept(const struct profile_meta *meta, const struct estimate *total,
+			    FILE *out)
+{
+	struct heap_growth heap;
+
+	heap_growth_of(meta, &heap);
+	if (heap.now && heap_growth_keeps_much(heap.now))
+		print_heap(meta, total, out);
+}
+
 static void print_suppressed(const struct profile_meta *meta, FILE *out)
 {
 	char text[HI_UNITS_TEXT_MAX];
@@ -339,6 +373,7 @@ void render_header_brief(const struct profile *profile, enum sample_type type,
 		print_stack_ends(meta, out);
 	print_changes(meta, out);
 	print_total(meta, type, total, out);
+	print_much_kept(meta, total, out);
 	print_suppressed(meta, out);
 	print_missing(meta, type, out);
 	print_warnings(profile, out);
@@ -363,6 +398,7 @@ void render_header(const struct profile *profile, enum sample_type type,
 	print_changes(meta, out);
 	print_total(meta, type, total, out);
 	print_peak(meta, type, total, out);
+	print_heap(meta, total, out);
 	print_slack(meta, type, total, out);
 	print_suppressed(meta, out);
 	print_missing(meta, type, out);

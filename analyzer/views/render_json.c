@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "caveats.h"
+#include "heap_growth.h"
 #include "hi_stream.h"
 #include "sample_types.h"
 #include "text_out.h"
@@ -52,6 +53,23 @@ static void put_caveats(const struct profile_meta *meta, FILE *out)
 	fputs("],\n", out);
 }
 
+/* What the allocators had by their own count, at the last look. */
+static void put_heap(const struct profile_meta *meta, FILE *out)
+{
+	struct heap_growth heap;
+
+	heap_growth_of(meta, &heap);
+	if (!heap.now)
+		return;
+	put_text("heap_allocator", meta->heap.name, out);
+	put_number("heap_ns", heap.now->time_ns, out);
+	put_number("heap_used_bytes", heap.now->used, out);
+	put_number("heap_free_bytes", heap.now->free, out);
+	put_number("heap_cached_bytes", heap.now->cached, out);
+	put_number("heap_trimmable_bytes", heap.now->trimmable, out);
+	put_number("heap_own_bytes", heap.now->own, out);
+}
+
 static void put_meta(const struct profile *profile, FILE *out)
 {
 	const struct profile_meta *meta = &profile->meta;
@@ -81,6 +99,7 @@ static void put_meta(const struct profile *profile, FILE *out)
 	put_number("anonymous_end_bytes", meta->memory.anonymous_end, out);
 	put_number("writable_end_bytes", meta->memory.writable_end, out);
 	put_number("spread_bytes", meta->memory.spread, out);
+	put_heap(meta, out);
 	put_text("unhooked", meta->unhooked, out);
 	put_caveats(meta, out);
 	put_number("dropped_allocs", meta->dropped_allocs, out);

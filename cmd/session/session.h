@@ -18,6 +18,7 @@
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals; session_leaks.h: what it leaked
  *   session_list.h       the sessions that are running
+ *   heap_looks.h         looks at the allocators' own figures while a session goes on
  *   control_socket.h     how another process sends requests to a session (control_clients.h: those
  *                        that have not sent one yet; control_descriptor.h: memory as an answer);
  *                        session_control.h serves them, status_fields.h and status_print.h are

@@ -225,6 +225,7 @@ int session_begin(struct session *session)
 	overhead_open(&session->overhead, session->options->budget_ppm, session->options->interval,
 		      session->options->interval_shift, attachment->control->shift_max);
 	session->interval_shift = session->options->interval_shift;
+	heap_looks_open(&session->heap, attachment->pid, attachment->start_time);
 	if (!err && session->interval_shift)
 		err = pump_interval(&session->pump,
 				    session->options->interval << session->interval_shift);

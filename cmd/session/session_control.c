@@ -49,6 +49,17 @@ static void take_push(const struct push *push, struct status_fields *fields)
 	fields->push_away = state->is_away || push->is_over;
 }
 
+static void take_heap(const struct heap_figures *figures, struct status_fields *fields)
+{
+	snprintf(fields->heap_unread, sizeof(fields->heap_unread), "%s", figures->refusal);
+	if (*figures->refusal)
+		return;
+	snprintf(fields->heap_of, sizeof(fields->heap_of), "%s", figures->name);
+	fields->heap_used = figures->used;
+	fields->heap_kept = figures->free + figures->cached;
+	fields->heap_trim = figures->trimmable;
+}
+
 static int on_status(struct session *session, const char *argument, FILE *answer)
 {
 	static struct status_fields fields; /* large */
@@ -76,7 +87,8 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 		.dropped = stats->dropped_allocs + stats->dropped_frees,
 		.payload_cpu_ns = stats->payload_cpu_ns,
 		.target_cpu_ns = stats->target_cpu_ns,
-		.own_cpu_ns = sink_cpu_ns(&session->sink) - session->own_before_ns,
+		.own_cpu_ns = sink_cpu_ns(&session->sink) - session->own_before_ns +
+			      session->heap.total_ns,
 	};
 	fields.grows = is_new && session->status.verdict == HI_ANALYZER_GROWS;
 	if (fields.grows && session->status.slope_low > 0) {
@@ -88,6 +100,7 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 	triggers_describe(&session->options->triggers, fields.triggers);
 	take_files(session, &fields);
 	take_push(&session->push, &fields);
+	take_heap(&session->heap.last, &fields);
 	fputs("ok\n", answer);
 	status_fields_write(&fields, answer);
 	return 0;

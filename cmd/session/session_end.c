@@ -9,6 +9,7 @@
 
 #include "detach.h"
 #include "hi_exit.h"
+#include "hi_units.h"
 #include "plain_text.h"
 #include "run_child.h"
 #include "run_signals.h"
@@ -69,6 +70,10 @@ static int drain(struct session *session, enum hi_stream_end_reason reason,
 		(void)!pump_maps(&session->pump, &maps);
 		maps_close(&maps);
 	}
+	if (heap_looks_wait(&session->heap)) {
+		session->own_ns += session->heap.last.cost_ns;
+		(void)!pump_heap(&session->pump, &session->heap.last, session->heap.last_ns);
+	}
 	const int thinned = send_thinned(session);
 	int ended = pump_end(&session->pump, reason);
 	int drained = stream_out_drain(&session->sink.out, READER_DEADLINE_MS);
@@ -116,6 +121,23 @@ static int exit_code_of(const char *answer)
 	return strncmp(answer, unknown, strlen(unknown)) ? HI_EXIT_OK : HI_EXIT_UNSURE;
 }
 
+/* What the looks at the heap are of that, and how often there was one. */
+static void print_looks(const struct session *session, double window_ns, FILE *out)
+{
+	const struct heap_looks *looks = &session->heap;
+	char every[HI_UNITS_TEXT_MAX];
+
+	if (!looks->count)
+		return;
+	fprintf(out, ", %.2f%% for %u %s at the heap", 100 * (double)looks->total_ns / window_ns,
+		looks->count, looks->count == 1 ? "look" : "looks");
+	if (looks->every_ns)
+		fprintf(out, ", one every %s",
+			hi_format_ns((double)looks->every_ns, every, sizeof(every)));
+	if (session->options->verbose && *looks->last.refusal)
+		fprintf(out, " (what it has is not known: %s)", looks->last.refusal);
+}
+
 /* What profiling has cost while the process was attached to. The files come after that. */
 static void print_overhead(const struct session *session, FILE *out)
 {
@@ -132,7 +154,9 @@ static void print_overhead(const struct session *session, FILE *out)
 	if (share > 0)
 		fprintf(out, " (allowed: %.2f%% of a CPU, or %g%% of its CPU time if that is more)",
 			100 * share * OVERHEAD_CORE_SHARE, 100 * share);
-	fprintf(out, "; %.2f%% of a CPU beside it\n", 100 * own_ns / window_ns);
+	fprintf(out, "; %.2f%% of a CPU beside it", 100 * own_ns / window_ns);
+	print_looks(session, window_ns, out);
+	fputc('\n', out);
 }
 
 static int report(struct session *session, enum hi_stream_end_reason reason,
@@ -191,8 +215,12 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	struct receipt receipt;
 	session_leaks_end(session, reason);
-	if (!is_gone(reason))
+	if (is_gone(reason)) {
+		heap_looks_close(&session->heap);
+	} else {
 		session_send_stats(session);
+		heap_looks_begin_last(&session->heap, pump_now_ns(&session->pump));
+	}
 	/* detach reads the objects anew */
 	(void)!pump_settle_modules(&session->pump);
 	/*

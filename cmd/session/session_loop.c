@@ -66,12 +66,14 @@ int session_send_memory(struct session *session)
 static void keep_budget(struct session *session, const struct hi_stream_stats *stats)
 {
 	struct hi_control *shared = session->attachment.arena.shared;
-	session->own_ns = sink_cpu_ns(&session->sink) - session->own_before_ns;
+	const uint64_t own_ns = sink_cpu_ns(&session->sink) - session->own_before_ns;
+	/* looks at the heap have a bound of their own */
+	session->own_ns = own_ns + session->heap.total_ns;
 	const struct overhead_figures now = {
 		.time_ns = stats->time_ns,
 		.target_ns = stats->target_cpu_ns,
 		.payload_ns = stats->payload_cpu_ns,
-		.own_ns = session->own_ns,
+		.own_ns = own_ns,
 		.samples = stats->samples,
 		.live = stats->samples > stats->frees ? stats->samples - stats->frees : 0,
 	};
@@ -135,6 +137,19 @@ void session_send_counts(struct session *session)
 {
 	stats_count(&session->attachment, &session->pump, &session->stats);
 	(void)!pump_stats(&session->pump, &session->stats);
+}
+
+/* The share of a CPU that looks at the heap may take. */
+static double look_share(const struct session *session)
+{
+	const double budget = session->options->budget_ppm / 1e6;
+	return budget > 0 && budget < HEAP_LOOKS_SHARE ? budget : HEAP_LOOKS_SHARE;
+}
+
+static void look_at_heap(struct session *session, uint64_t now_ns)
+{
+	if (heap_looks_step(&session->heap, now_ns, look_share(session)))
+		(void)!pump_heap(&session->pump, &session->heap.last, session->heap.last_ns);
 }
 
 /* Begins a dump. The current figures and mappings precede the DUMP record. */
@@ -227,6 +242,7 @@ static int work(struct session *session)
 	const uint64_t now_ns = pump_now_ns(&session->pump);
 	if (are_stats_due(session, now_ns))
 		session_send_stats(session);
+	look_at_heap(session, now_ns);
 	dumps_look(&session->dumps);
 	if (session->options->until_sure && is_sure(session, now_ns))
 		return HI_STREAM_END_DURATION;
@@ -255,6 +271,7 @@ static void begin_anew(struct session *session)
 	}
 	session_send_stats(session);
 	triggers_reset(&session->triggers);
+	heap_looks_begin_anew(&session->heap);
 	session->resets++;
 	session->profile_ns = session->paused_at_ns = pump_now_ns(&session->pump);
 	session->paused_ns = 0;

@@ -12,6 +12,7 @@
 #include "attach.h"
 #include "control_socket.h"
 #include "dumps.h"
+#include "heap_looks.h"
 #include "hi_analyzer.h"
 #include "memory_limit.h"
 #include "overhead.h"
@@ -54,6 +55,7 @@ struct session {
 	struct triggers triggers;
 	struct session_limit guarded;
 	struct session_leaks leaks;
+	struct heap_looks heap;
 	struct unsampled_frees frees;
 	uint64_t frees_ns;         /* when they were written last */
 	struct memory_limit limit; /* as of limit_ns */
@@ -66,7 +68,7 @@ struct session {
 	uint32_t resets;     /* how many there were */
 	uint64_t profile_ns; /* when the profile began: 0, or at the last reset */
 	uint64_t sure_ns;    /* since when the answer is that something grows; 0 = it is not */
-	uint64_t own_ns;     /* CPU time of injector and analyzer since then */
+	uint64_t own_ns;     /* CPU time of injector, looks at the heap and analyzer since then */
 	struct hi_stream_stats stats; /* as of stats_ns */
 	uint64_t stats_ns, cpu_before_ns, own_before_ns, busy_rounds;
 };

@@ -31,9 +31,10 @@ static const struct field {
 	NUMBER(paused),      NUMBER(profile_ns),     NUMBER(paused_ns),
 	NUMBER(grows),       NUMBER(slope),          NUMBER(slope_low),
 	NUMBER(slope_high),  NUMBER(pushed),         NUMBER(push_waiting),
-	NUMBER(push_lost),   NUMBER(push_away),      TEXT(push_url),
-	TEXT(program),       TEXT(last_file),        TEXT(final_file),
-	TEXT(triggers),
+	NUMBER(push_lost),   NUMBER(push_away),      NUMBER(heap_used),
+	NUMBER(heap_kept),   NUMBER(heap_trim),      TEXT(heap_of),
+	TEXT(heap_unread),   TEXT(push_url),         TEXT(program),
+	TEXT(last_file),     TEXT(final_file),       TEXT(triggers),
 };
 #define FIELDS (sizeof(fields_of_text) / sizeof(*fields_of_text))
 

@@ -35,6 +35,13 @@ struct status_fields {
 	uint64_t pushed, push_waiting;
 	uint64_t push_lost; /* that it will never get */
 	uint64_t push_away; /* 1 = it takes none at present */
+	/*
+	 * What its allocators have by their own count, resident or swapped out: blocks in use,
+	 * freed and kept, and how much of that a trim would give back; 0 while heap_of is ""
+	 */
+	uint64_t heap_used, heap_kept, heap_trim;
+	char heap_of[128];     /* "glibc 2.36"; "" = nobody has looked yet */
+	char heap_unread[128]; /* why the last look could not read it; "" = it could */
 	char program[32];
 	char push_url[PATH_MAX];   /* "" = nothing is pushed */
 	char last_file[PATH_MAX];  /* .heap of the newest profile; "" = none yet */

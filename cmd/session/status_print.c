@@ -106,6 +106,23 @@ static void print_push(const struct status_fields *fields, FILE *out)
 	fputs(fields->push_away ? "; it takes none at present\n" : "\n", out);
 }
 
+static void print_heap(const struct status_fields *fields, FILE *out)
+{
+	char used[HI_UNITS_TEXT_MAX], kept[HI_UNITS_TEXT_MAX], trim[HI_UNITS_TEXT_MAX];
+
+	if (*fields->heap_unread)
+		fprintf(out, "  heap       not known: %s\n", fields->heap_unread);
+	else if (*fields->heap_of)
+		fprintf(out,
+			"  heap       %s in use, %s retained, of which a trim would give back %s, "
+			"by "
+			"the count of %s\n",
+			hi_format_bytes((double)fields->heap_used, used, sizeof(used)),
+			hi_format_bytes((double)fields->heap_kept, kept, sizeof(kept)),
+			hi_format_bytes((double)fields->heap_trim, trim, sizeof(trim)),
+			fields->heap_of);
+}
+
 void status_print_text(const struct status_fields *fields, FILE *out)
 {
 	char user[NAME_MAX_SIZE], inuse[HI_UNITS_TEXT_MAX], allocated[HI_UNITS_TEXT_MAX];
@@ -120,6 +137,7 @@ void status_print_text(const struct status_fields *fields, FILE *out)
 	fprintf(out, "  memory     %s in use of %s allocated\n",
 		hi_format_bytes((double)fields->inuse_bytes, inuse, sizeof(inuse)),
 		hi_format_bytes((double)fields->allocated_bytes, allocated, sizeof(allocated)));
+	print_heap(fields, out);
 	fprintf(out,
 		"  overhead   %.2f%% of a CPU in the process, %.2f%% of its CPU time; %.2f%% of a "
 		"CPU beside it\n",
@@ -173,6 +191,11 @@ void status_print_json(const struct status_fields *fields, FILE *out)
 	put_number("dropped", fields->dropped, out);
 	put_number("inuse_bytes", fields->inuse_bytes, out);
 	put_number("allocated_bytes", fields->allocated_bytes, out);
+	put_text("heap_allocator", fields->heap_of, out);
+	put_text("heap_unread", fields->heap_unread, out);
+	put_number("heap_used_bytes", fields->heap_used, out);
+	put_number("heap_retained_bytes", fields->heap_kept, out);
+	put_number("heap_trimmable_bytes", fields->heap_trim, out);
 	fprintf(out, ",\"grows\":%s", fields->grows ? "true" : "false");
 	put_number("slope_bytes_per_second", fields->slope, out);
 	put_number("slope_low_bytes_per_second", fields->slope_low, out);

@@ -19,7 +19,7 @@
 #define ANSWER_LINES_TALL 6
 #define TALL 30
 #define MESSAGE_LINES 5
-#define BELOW_ANSWER 3 /* memory, cost, headings */
+#define BELOW_ANSWER 4 /* memory, heap, cost, headings */
 
 struct table {
 	int verdict, slope, live, age, bars; /* widths */
@@ -123,6 +123,27 @@ static void draw_memory(const struct viewer *viewer, int row)
 		 screen_columns() >= WIDE
 			 ? " than the session, code, stacks, what the allocator keeps, other means"
 			 : ", code");
+	put_line(row, SCREEN_PLAIN, line);
+}
+
+static void draw_heap(const struct viewer *viewer, int row)
+{
+	const struct status_fields *status = &viewer->glance.status;
+	char line[LINE_MAX_SIZE], used[HI_UNITS_TEXT_MAX], kept[HI_UNITS_TEXT_MAX],
+		trim[HI_UNITS_TEXT_MAX];
+
+	if (*status->heap_unread)
+		snprintf(line, sizeof(line), "heap: not known: %s", status->heap_unread);
+	else if (*status->heap_of)
+		snprintf(line, sizeof(line),
+			 "heap: in use %s  kept free %s (a trim would give back %s)  %s",
+			 hi_format_bytes((double)status->heap_used, used, sizeof(used)),
+			 hi_format_bytes((double)status->heap_kept, kept, sizeof(kept)),
+			 hi_format_bytes((double)status->heap_trim, trim, sizeof(trim)),
+			 status->heap_of);
+	else
+		snprintf(line, sizeof(line), "%s",
+			 viewer->looked_ns ? "heap: not looked at yet" : "");
 	put_line(row, SCREEN_PLAIN, line);
 }
 
@@ -316,7 +337,8 @@ void viewer_draw(struct viewer *viewer, uint64_t now_ns)
 		draw_title(viewer, now_ns);
 		draw_answer(viewer);
 		draw_memory(viewer, 1 + answer_lines());
-		draw_cost(viewer, 2 + answer_lines());
+		draw_heap(viewer, 2 + answer_lines());
+		draw_cost(viewer, 3 + answer_lines());
 		draw_table(viewer);
 		draw_bottom(viewer);
 	}

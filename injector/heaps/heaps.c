@@ -76,6 +76,7 @@ static int walk_one(struct heap_source *source, const struct elf_image *image,
 			 reader->name);
 	if (!err && heaps->count < HEAPS_MAX)
 		heaps->found[heaps->count++] = found;
+	heaps->unused += err == -ENOENT;
 	return err == -ENOENT ? 0 : err;
 }
 

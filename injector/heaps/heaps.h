@@ -13,6 +13,7 @@
 struct heaps {
 	struct heap_found found[HEAPS_MAX];
 	size_t count;
+	size_t unused; /* allocators that have a reader, and were never used */
 };
 
 /*

@@ -6,6 +6,7 @@
  *   account_part.h     the parts; account_rest.h: which of them a mapping is that no allocator
  *                      has
  *
+ *   heap_figures.h     what its allocators have, for sessions
  *   inspected.h        the process, opened for reading
  *   used_blocks.h      all blocks in use; census.h: counted by content.h: what they hold;
  *                      type_info.h: C++ classes

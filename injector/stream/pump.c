@@ -187,6 +187,28 @@ int pump_memory(struct pump *pump, const struct proc_status *status,
 	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof(memory), NULL, 0);
 }
 
+int pump_heap(struct pump *pump, const struct heap_figures *figures, uint64_t begun_ns)
+{
+	const struct stream_part parts[] = {{figures->name, strlen(figures->name)},
+					    {figures->refusal, strlen(figures->refusal)}};
+	struct hi_stream_heap heap = {
+		.time_ns = begun_ns,
+		.anonymous_bytes = figures->anonymous,
+		.used_bytes = figures->used_bytes,
+		.used_count = figures->used_count,
+		.used_resident_bytes = figures->used,
+		.free_resident_bytes = figures->free,
+		.cache_resident_bytes = figures->cached,
+		.trim_bytes = figures->trimmable,
+		.own_resident_bytes = figures->own,
+		.unsure_resident_bytes = figures->unsure,
+		.cost_ns = figures->cost_ns,
+		.name_size = (uint32_t)parts[0].size,
+		.refusal_size = (uint32_t)parts[1].size,
+	};
+	return stream_out_record(pump->out, HI_STREAM_HEAP, &heap, sizeof(heap), parts, 2);
+}
+
 int pump_unsampled_frees(struct pump *pump, const struct unsampled_frees *frees)
 {
 	struct hi_stream_frees list[HI_SIZE_CLASSES];

@@ -11,7 +11,7 @@
  *   threads.h          names and numbers of threads
  *   file_broker.h      files that the analyzer may read
  *
- * Uses hooks/, unwind/, elf/, target/. Stops no thread.
+ * Uses inspect/, hooks/, unwind/, elf/, target/. Stops no thread.
  */
 
 /*
@@ -27,6 +27,7 @@
 #include "elf_images.h"
 #include "events_out.h"
 #include "file_broker.h"
+#include "heap_figures.h"
 #include "memory_limit.h"
 #include "ring_reader.h"
 #include "stack_end.h"
@@ -149,6 +150,8 @@ must_check int pump_unsampled_frees(struct pump *pump, const struct unsampled_fr
  */
 must_check int pump_memory(struct pump *pump, const struct proc_status *status,
 			   const struct memory_limit *limit, uint64_t own_bytes);
+/* Writes HEAP: what its allocators have, as of begun_ns (pump_now_ns). */
+must_check int pump_heap(struct pump *pump, const struct heap_figures *figures, uint64_t begun_ns);
 /* Writes UNHOOKED for each entry. */
 must_check int pump_unhooked(struct pump *pump, const struct unhooked_list *list);
 /* Writes HOOKED for each allocator. entries: as in hooked_describe. */

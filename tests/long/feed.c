@@ -102,6 +102,7 @@ static uint64_t *time_of(struct hi_stream_record *record)
 	case HI_STREAM_INTERVAL:
 	case HI_STREAM_STATS:
 	case HI_STREAM_MEMORY:
+	case HI_STREAM_HEAP:
 	case HI_STREAM_UNSAMPLED_FREES:
 	case HI_STREAM_THINNED:
 		return &((struct hi_stream_end *)(void *)record)->time_ns;

@@ -131,6 +131,7 @@ union stream_any {
 	struct hi_stream_end end;
 	struct hi_stream_process process;
 	struct hi_stream_thinned thinned;
+	struct hi_stream_heap heap;
 	uint8_t bytes[1 << 16];
 	uint64_t word[1 << 13];
 };

@@ -108,18 +108,17 @@ function showMemory() {
 	byId("memory-part").hidden = !isShown;
 	if (!isShown)
 		return;
-	const lines = [["anonymous memory", 1, "#8a8f98"], ["in use, of this window", 3, ""]].filter(([, column]) => moments.some((moment) => moment[column] > 0));
-	const shown = lines.map(([named, column, color]) => ({
-		name: named, value: moments.map((moment) => moment[column]), slope: null, isExact: true, color: color || "var(--accent)", interval: () => null,
-	}));
+	const time = moments.map((moment) => moment[0]), lineOf = (name, column, color) => plainLine(name, moments.map((moment) => moment[column]), color);
+	const shown = [lineOf("anonymous memory", 1, "#8a8f98"), ...heapLines(profile.meta.heap, time), lineOf("in use, of this window", 3, "var(--accent)")]
+		.filter(({ value }) => value.some((bytes) => bytes > 0));
 	memoryChart = memoryChart || new GrowthChart(byId("memory-chart"), {
-		time: moments.map((moment) => moment[0]), kind: { isBytes: true }, hasTimes: true, nameOf: (series) => series.name, showsTimes: true,
+		time, kind: { isBytes: true }, hasTimes: true, nameOf: (series) => series.name, showsTimes: true,
 	});
-	memoryChart.show(shown, { hasBands: false, hasSlopes: false });
-	byId("memory-said").replaceChildren(...shown.map(({ name, value, color }) => {
+	memoryChart.show(shown, { hasBands: true, hasSlopes: false });
+	byId("memory-said").replaceChildren(...shown.map(({ name, amount, color }) => {
 		const swatch = make("i", { className: "swatch" });
 		swatch.style.setProperty("--series", color);
-		return make("span", {}, swatch, name + ": " + formatBytes(value[0]) + " at first, " + formatBytes(value[value.length - 1]) + " at last. ");
+		return make("span", {}, swatch, name + ": " + formatBytes(amount[0]) + " at first, " + formatBytes(amount[amount.length - 1]) + " at last. ");
 	}));
 }
 

@@ -158,6 +158,31 @@ class GrowthChart {
 	}
 }
 
+// A line that is a sum by itself, for a chart of which others have bands.
+function plainLine(name, value, color) {
+	return { name, value, color, amount: value, slope: null, isExact: true, interval: (i) => ({ low: value[i], high: value[i] }) };
+}
+
+// What the allocator says (`heap` of html_data.h), at the times of other lines: what is in use, and as bands on it what it retains. Straight between two looks.
+function heapLines(heap, time) {
+	if (!heap)
+		return [];
+	const { moments } = heap, valuesOf = (valueOf) => time.map((at) => {
+		const next = moments.findIndex(([when]) => when >= at);
+		if (next <= 0)
+			return valueOf(moments[next < 0 ? moments.length - 1 : 0]);
+		const from = moments[next - 1], to = moments[next], low = valueOf(from);
+		return low + (valueOf(to) - low) * (at - from[0]) / (to[0] - from[0]);
+	});
+	const trimmable = ([, , kept, trim]) => Math.min(kept, trim), used = valuesOf(([, bytes]) => bytes);
+	const bandOn = (below, name, amount, color) => {
+		const value = below.map((low, i) => low + amount[i]);
+		return { ...plainLine(name, value, color), amount, isExact: false, interval: (i) => ({ low: below[i], high: value[i] }) };
+	};
+	const stays = bandOn(used, "retained beyond a trim", valuesOf((look) => look[2] - trimmable(look)), "#b3541e");
+	return [bandOn(stays.value, "retained, a trim gives back", valuesOf(trimmable), "#c0941a"), stays, plainLine("in use, allocator's count", used, "#2e8b57")];
+}
+
 // A small picture of a row, from nothing, or from its least if that is less, to its most.
 function makeSpark(time, value) {
 	const width = 104, height = 22, least = Math.min(0, ...value), most = Math.max(1e-9, ...value), last = time[time.length - 1];

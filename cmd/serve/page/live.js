@@ -157,11 +157,10 @@ function showMemory() {
 		return;
 	}
 	const latest = moments[moments.length - 1], all = duration > latest[0] ? moments.concat([[duration, ...latest.slice(1)]]) : moments;
-	const lines = [["anonymous memory", 1, "#8a8f98"], ["in use, seen", 3, "var(--accent)"]].map(([name, column, color]) => ({
-		name, color, value: all.map((moment) => moment[column]), slope: null, isExact: true, interval: () => null,
-	}));
-	live.chart = new LiveChart(byId("memory-chart"), { time: all.map((moment) => moment[0]), kind: BYTES, hasTimes: true, nameOf: (series) => series.name, showsTimes: true });
-	live.chart.show(lines, { hasBands: false, hasSlopes: false });
+	const time = all.map((moment) => moment[0]), lineOf = (name, column, color) => plainLine(name, all.map((moment) => moment[column]), color);
+	const lines = [lineOf("anonymous memory", 1, "#8a8f98"), lineOf("in use, seen", 3, "var(--accent)"), ...heapLines(live.profile.heap, time)];
+	live.chart = new LiveChart(byId("memory-chart"), { time, kind: BYTES, hasTimes: true, nameOf: (series) => series.name, showsTimes: true });
+	live.chart.show(lines, { hasBands: true, hasSlopes: false });
 	const { left, right, top, bottom } = live.chart.box;
 	Object.assign(byId("axis").style, { left: left - 6 + "px", width: right - left + 12 + "px", top: top + "px", height: bottom - top + 28 + "px" });
 	showLegend(lines, latest);
@@ -169,10 +168,10 @@ function showMemory() {
 
 function showLegend(lines, [, anonymous, resident, seen]) {
 	const gap = Math.max(0, anonymous - seen);
-	byId("memory-said").replaceChildren(...lines.map(({ name, value, color }) => {
+	byId("memory-said").replaceChildren(...lines.map(({ name, amount, color }) => {
 		const swatch = make("i", { className: "swatch" });
 		swatch.style.setProperty("--series", color);
-		return make("span", {}, swatch, name + ": " + formatBytes(value[value.length - 1]));
+		return make("span", {}, swatch, name + ": " + formatBytes(amount[amount.length - 1]));
 	}), make("span", {}, make("i", { className: "gap-swatch" }), "not seen: " + formatBytes(gap) + ", allocated before the session began, by other means than malloc, or kept by the allocator"),
 	make("span", { textContent: "RSS: " + formatBytes(resident) }));
 }

@@ -62,6 +62,8 @@ static void make_profile(struct profile *profile)
 	profile->meta.mapped_begin.bytes[MAPPED_STACK] = 16;
 	profile->meta.mapped_end.bytes[MAPPED_FILE] = 17;
 	profile->meta.runtimes = 5;
+	heap_history_add(&profile->meta.heap, &(struct heap_moment){1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+	set(&profile->meta.heap.name, "glibc 2.36");
 	set(&profile->meta.hooked, "glibc in /lib/libc.so.6: all\njemalloc: none\n");
 	set(&profile->meta.unhooked, "je_malloc in the\nprogram");
 	set(&profile->meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,\n# end");
@@ -185,6 +187,10 @@ UNIT_TEST(what_is_written_is_read_back)
 	CHECK_EQ(in.meta.mapped_begin.bytes[MAPPED_STACK], 16);
 	CHECK_EQ(in.meta.mapped_end.bytes[MAPPED_FILE], 17);
 	CHECK_EQ(in.meta.runtimes, 5);
+	CHECK_EQ(in.meta.heap.count, 1);
+	CHECK_EQ(memcmp(in.meta.heap.moment, out.meta.heap.moment, sizeof(struct heap_moment)), 0);
+	CHECK_STR(in.meta.heap.name, "glibc 2.36");
+	CHECK(!heap_history_is_refused(&in.meta.heap));
 	CHECK_STR(in.meta.hooked, "glibc in /lib/libc.so.6: all\njemalloc: none\n");
 	CHECK_STR(in.meta.unhooked, "je_malloc in the\nprogram");
 	CHECK_STR(in.meta.caveat[HI_CAVEAT_OTHER_MEANS], "it grew by 5MB,?# end");

@@ -33,6 +33,105 @@ static void put_frees(FILE *out, uint32_t classes, uint64_t share_ppm,
 	stream_put(out, &frees, sizeof(frees), list, size);
 }
 
+/* name_size, refusal_size: as announced; the texts are written whole. */
+static void put_heap(FILE *out, uint64_t seconds, const char *name, const char *refusal,
+		     uint32_t announced)
+{
+	struct hi_stream_heap heap = {.record.type = HI_STREAM_HEAP,
+				      .time_ns = seconds * SECOND,
+				      .anonymous_bytes = 100 * seconds,
+				      .used_bytes = 41 * seconds,
+				      .used_count = 3,
+				      .used_resident_bytes = 40 * seconds,
+				      .free_resident_bytes = 30 * seconds,
+				      .cache_resident_bytes = 20,
+				      .trim_bytes = 25,
+				      .own_resident_bytes = 5,
+				      .unsure_resident_bytes = 1,
+				      .name_size = (uint32_t)strlen(name),
+				      .refusal_size = announced};
+	char text[64];
+	const int size = snprintf(text, sizeof(text), "%s%s", name, refusal);
+
+	stream_put(out, &heap, sizeof(heap), text, (size_t)size);
+}
+
+static void put_whole_heap(FILE *out, uint64_t seconds, const char *name, const char *refusal)
+{
+	put_heap(out, seconds, name, refusal, (uint32_t)strlen(refusal));
+}
+
+UNIT_TEST(what_the_allocator_says)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	put_whole_heap(file, 1, "glibc 2.36", "");
+	put_whole_heap(file, 3, "glibc\t2.36", "");
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	const struct heap_history *heap = &profile.meta.heap;
+	CHECK(!profile.meta.damage);
+	CHECK_EQ(profile.meta.duration_ns, 3 * SECOND);
+	CHECK_STR(heap->name, "glibc?2.36");
+	CHECK(!heap_history_is_refused(heap));
+	CHECK_EQ(heap->count, 2);
+	CHECK_EQ(heap->moment[0].time_ns, SECOND);
+	CHECK_EQ(heap->moment[1].anonymous, 300);
+	CHECK_EQ(heap->moment[1].used_bytes, 123);
+	CHECK_EQ(heap->moment[1].used_count, 3);
+	CHECK_EQ(heap->moment[1].used, 120);
+	CHECK_EQ(heap->moment[1].free, 90);
+	CHECK_EQ(heap->moment[1].cached, 20);
+	CHECK_EQ(heap->moment[1].trimmable, 25);
+	CHECK_EQ(heap->moment[1].own, 5);
+	CHECK_EQ(heap->moment[1].unsure, 1);
+	profile_close(&profile);
+}
+
+/* No figure of such a look counts, and the last look decides whether the others may be stated. */
+UNIT_TEST(a_heap_that_cannot_be_read)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	put_whole_heap(file, 1, "glibc 2.36", "");
+	put_whole_heap(file, 2, "glibc 2.36 and DPDK", "heaps of DPDK cannot be read");
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(profile.meta.heap.count, 1);
+	CHECK(heap_history_is_refused(&profile.meta.heap));
+	CHECK_STR(profile.meta.heap.refusal, "heaps of DPDK cannot be read");
+	profile_close(&profile);
+
+	file = stream_begin(1);
+	put_whole_heap(file, 1, "", "it takes too long");
+	put_whole_heap(file, 2, "glibc 2.36", "");
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(profile.meta.heap.count, 1);
+	CHECK(!heap_history_is_refused(&profile.meta.heap));
+	profile_close(&profile);
+}
+
+UNIT_TEST(texts_of_a_heap_that_are_longer_than_the_record)
+{
+	static const uint32_t announced[] = {9, 1000, UINT32_MAX};
+
+	for (size_t i = 0; i < sizeof(announced) / sizeof(*announced); i++) {
+		struct profile profile;
+		FILE *file = stream_begin(1);
+
+		put_heap(file, 1, "12345678", "", announced[i]);
+		stream_end(file);
+		CHECK_EQ(replayed(file, &profile), 0);
+		CHECK(profile.meta.damage && strstr(profile.meta.damage, "what it announces"));
+		CHECK(!profile.meta.heap.name);
+		CHECK_EQ(profile.meta.heap.count, 0);
+		profile_close(&profile);
+	}
+}
+
 UNIT_TEST(memory_of_this_version)
 {
 	struct profile profile;

@@ -14,6 +14,14 @@ static void pause_at(FILE *file, uint64_t time_ns, bool begins)
 	stream_put(file, &pause, sizeof(pause), NULL, 0);
 }
 
+static void heap_at(FILE *file, uint64_t time_ns, uint64_t used)
+{
+	struct hi_stream_heap heap = {
+		.record.type = HI_STREAM_HEAP, .time_ns = time_ns, .used_resident_bytes = used};
+
+	stream_put(file, &heap, sizeof(heap), NULL, 0);
+}
+
 static void reset_at(FILE *file, uint64_t time_ns)
 {
 	struct hi_stream_reset reset = {.record.type = HI_STREAM_RESET,
@@ -81,7 +89,9 @@ UNIT_TEST(a_reset_begins_a_new_profile)
 	stream_alloc_on(file, 0x7100, 32, 1);
 	pause_at(file, 1 * SECOND, true);
 	stream_stats(file);
+	heap_at(file, 2 * SECOND, 1000);
 	reset_at(file, 3 * SECOND);
+	heap_at(file, 4 * SECOND, 2000);
 	stream_memory(file, 3000, 5000);
 	stream_maps(file, "new");
 	stream_free(file, 0x7000); /* it is not known any more */
@@ -101,6 +111,9 @@ UNIT_TEST(a_reset_begins_a_new_profile)
 	CHECK_EQ(profile.meta.paused_ns, 5 * SECOND); /* the pause goes on */
 	CHECK_EQ(profile.meta.memory.anonymous_begin, 3000);
 	CHECK_EQ(profile.meta.moment_count, 1);
+	CHECK_EQ(profile.meta.heap.count, 1);
+	CHECK_EQ(profile.meta.heap.moment[0].time_ns, SECOND);
+	CHECK_EQ(profile.meta.heap.moment[0].used, 2000);
 	CHECK_EQ(profile.meta.dropped_allocs, 0); /* they were dropped before */
 	CHECK_EQ(profile.meta.payload_cpu_ns, 0);
 	CHECK_EQ(profile.meta.change_count, 1);

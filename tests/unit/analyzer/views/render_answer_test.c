@@ -100,6 +100,82 @@ UNIT_TEST(what_grows)
 	scene_end(&scene);
 }
 
+/* The lines after the first one. */
+static void check_rest(const struct answer *answer, const char *wanted)
+{
+	char *text = text_of_answer(answer, render_answer_sentences);
+
+	CHECK_STR(text + strcspn(text, "\n") + 1, wanted);
+	free(text);
+}
+
+UNIT_TEST(what_the_allocator_says_of_growth)
+{
+	struct scene scene;
+	char name[] = "glibc 2.36", other[] = "jemalloc 5.3";
+	const struct heap_moment now = {
+		.anonymous = 120 * MIB, .used = 20 * MIB, .free = 75 * MIB, .trimmable = 70 * MIB};
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.profile.meta.heap.name = name;
+	scene.answer.heap = (struct heap_growth){.now = &now,
+						 .has_grown = true,
+						 .seconds = 10,
+						 .anonymous = 80 * MIB,
+						 .used = 3 * MIB,
+						 .kept = 75 * MIB,
+						 .is_retained = true};
+	check_rest(&scene.answer,
+		   "In the 10.00s between two looks at its heap it grew by 80MB: 3MB in use by the "
+		   "allocator's own count (glibc 2.36), 75MB retained: retention, no leak; "
+		   "malloc_trim(0) would give back 70MB.\n");
+	scene.answer.verdict = TREND_GROWS;
+	scene.profile.meta.heap.name = other;
+	scene.answer.heap.used = -1.0 * MIB;
+	scene.answer.heap.own = 6 * MIB;
+	check_rest(
+		&scene.answer,
+		"In the 10.00s between two looks at its heap it grew by 80MB: 1MB less in use by "
+		"the allocator's own count (jemalloc 5.3), 75MB retained, 6MB its own: most is "
+		"retention; a purge would give back 70MB.\n");
+	scene.profile.meta.heap.name = NULL;
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_the_allocator_says_of_a_leak)
+{
+	struct scene scene;
+	char name[] = "glibc 2.36";
+	const struct heap_moment little = {.anonymous = 200 * MIB, .used = 90 * MIB, .free = 1000},
+				 much = {.anonymous = 200 * MIB,
+					 .used = 90 * MIB,
+					 .cached = 50 * MIB,
+					 .trimmable = MIB};
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.profile.meta.heap.name = name;
+	scene.answer.heap = (struct heap_growth){.now = &little,
+						 .has_grown = true,
+						 .seconds = 10,
+						 .anonymous = 80 * MIB,
+						 .used = 60 * MIB,
+						 .kept = 0};
+	check_rest(
+		&scene.answer,
+		"In the 10.00s between two looks at its heap it grew by 80MB: 60MB in use by the "
+		"allocator's own count (glibc 2.36), 0 retained, 20MB elsewhere.\n");
+	scene.answer.heap = (struct heap_growth){.now = &much};
+	check_rest(&scene.answer, "Of its 200MB of anonymous memory the allocator (glibc 2.36) "
+				  "retains 50MB that are free; malloc_trim(0) would give back only "
+				  "1MB, as it is fragmented.\n");
+	scene.answer.heap.now = &little;
+	check_rest(&scene.answer, "");
+	scene.answer.heap.now = NULL;
+	check_rest(&scene.answer, "");
+	scene.profile.meta.heap.name = NULL;
+	scene_end(&scene);
+}
+
 UNIT_TEST(what_grows_through_a_caller)
 {
 	struct scene scene;

@@ -48,6 +48,10 @@ static const struct status_fields whole = {
 	.push_waiting = 2,
 	.push_lost = 1,
 	.push_away = 1,
+	.heap_used = 3 << 20,
+	.heap_kept = 2 << 20,
+	.heap_trim = 1 << 20,
+	.heap_of = "glibc 2.36",
 	.push_url = "http://127.0.0.1:4040",
 	.program = "redis",
 	.last_file = "/tmp/a \"b\".42.0002.heap",
@@ -100,6 +104,8 @@ UNIT_TEST(the_text_has_all_of_it)
 		"  profile    of the last 1m01s\n",
 		"  samples    100, dropped 3\n",
 		"  memory     1MB in use of 2MB allocated\n",
+		"  heap       3MB in use, 2MB retained, of which a trim would give back 1MB, by "
+		"the count of glibc 2.36\n",
 		"  overhead   1.00% of a CPU in the process, 10.00% of its CPU time; 2.00% of a",
 		"  files      2 written, the newest /tmp/a \"b\".42.0002.heap; keeps 32\n",
 		"  at the end /tmp/a \"b\".42.0003.heap\n",
@@ -116,6 +122,11 @@ UNIT_TEST(the_text_has_all_of_it)
 	CHECK(strstr(text, "every allocation; paused: nothing is sampled now\n"));
 	CHECK(strstr(text, ", until it is stopped\n"));
 	CHECK(strstr(text, "  triggers   none\n"));
+	CHECK(!strstr(text, "  heap "));
+	free(text);
+	text = printed(&(struct status_fields){.pid = 1, .heap_unread = "DPDK: no reader"},
+		       status_print_text);
+	CHECK(strstr(text, "  heap       not known: DPDK: no reader\n"));
 	free(text);
 }
 
@@ -130,6 +141,9 @@ UNIT_TEST(json_has_every_member)
 			"\"paused\":false,\"profile_ns\":61000000000,\"paused_ns\":0,\"samples\":"
 			"100,\"dropped\":3,"
 			"\"inuse_bytes\":1048576,\"allocated_bytes\":2097152,"
+			"\"heap_allocator\":\"glibc 2.36\",\"heap_unread\":null,"
+			"\"heap_used_bytes\":3145728,\"heap_retained_bytes\":2097152,"
+			"\"heap_trimmable_bytes\":1048576,"
 			"\"grows\":true,\"slope_bytes_per_second\":1000,"
 			"\"slope_low_bytes_per_second\":900,"
 			"\"slope_high_bytes_per_second\":1100,"

@@ -36,6 +36,43 @@ UNIT_TEST(the_header_carries_every_string)
 	finish();
 }
 
+UNIT_TEST(a_look_at_the_heap)
+{
+	const struct heap_figures figures = {.anonymous = 1,
+					     .used_bytes = 2,
+					     .used_count = 3,
+					     .used = 4,
+					     .free = 5,
+					     .cached = 6,
+					     .trimmable = 7,
+					     .own = 8,
+					     .unsure = 9,
+					     .cost_ns = 10,
+					     .name = "glibc 2.36",
+					     .refusal = "it takes too long"};
+
+	prepare();
+	CHECK_EQ(pump_heap(&pump, &figures, 4711), 0);
+	CHECK_EQ(stream_out_flush(&out), 0);
+	const struct hi_stream_heap *heap = &expect(HI_STREAM_HEAP)->heap;
+	CHECK_EQ(heap->time_ns, 4711);
+	CHECK_EQ(heap->anonymous_bytes, 1);
+	CHECK_EQ(heap->used_bytes, 2);
+	CHECK_EQ(heap->used_count, 3);
+	CHECK_EQ(heap->used_resident_bytes, 4);
+	CHECK_EQ(heap->free_resident_bytes, 5);
+	CHECK_EQ(heap->cache_resident_bytes, 6);
+	CHECK_EQ(heap->trim_bytes, 7);
+	CHECK_EQ(heap->own_resident_bytes, 8);
+	CHECK_EQ(heap->unsure_resident_bytes, 9);
+	CHECK_EQ(heap->cost_ns, 10);
+	CHECK_EQ(heap->name_size, 10);
+	CHECK_EQ(memcmp(heap + 1, "glibc 2.36it takes too long", 27), 0);
+	CHECK_EQ(heap->refusal_size, 17);
+	expect_nothing();
+	finish();
+}
+
 UNIT_TEST(a_module_comes_before_the_events_in_it)
 {
 	prepare();
