@@ -380,7 +380,7 @@ static void print_heap_growth(const struct answer *answer, FILE *out)
 	print_part(heap->used, "in use by the allocator's own count", out);
 	print_allocator(answer, out);
 	fputs(", ", out);
-	print_part(heap->kept, "retained", out);
+	print_part(heap->kept, "retained by it", out);
 	if (fabs(heap->own) >= little) {
 		fputs(", ", out);
 		print_part(heap->own, "its own", out);
@@ -390,10 +390,10 @@ static void print_heap_growth(const struct answer *answer, FILE *out)
 		print_part(elsewhere, "elsewhere", out);
 	}
 	if (heap->is_retained) {
-		fputs(trend_is_growth(answer->verdict) ? ": most is retention"
-						       : ": retention, no leak",
+		fputs(trend_is_growth(answer->verdict) || heap->used > little
+			      ? ": most is retention; "
+			      : ": retention, no leak; ",
 		      out);
-		fputs("; ", out);
 		print_trim(answer, out);
 	}
 	fputs(".\n", out);

@@ -217,8 +217,8 @@ static void print_heap(const struct profile_meta *meta, const struct estimate *t
 	if (!heap.now || meta->filters || total->base > 0)
 		return;
 	fprintf(out,
-		"Heap: %s in use and %s retained, of which a trim would give back %s, of %s of "
-		"anonymous memory at %.1fs",
+		"Heap: %s in use and %s retained by the allocator, of which a trim would give back "
+		"%s, of %s of anonymous memory at %.1fs",
 		hi_format_bytes((double)heap.now->used, used, sizeof(used)),
 		hi_format_bytes(heap_growth_kept(heap.now), kept, sizeof(kept)),
 		hi_format_bytes((double)heap.now->trimmable, trim, sizeof(trim)),

@@ -52,9 +52,11 @@ static int take_trimmable(void *context, remote_addr lo, remote_addr hi)
 
 static void refuse(struct heap_figures *figures, const char *name, const char *why)
 {
+	const bool is_named = !*name || strstr(why, name);
+
 	if (!*figures->refusal)
-		snprintf(figures->refusal, sizeof(figures->refusal), "%.60s%s%.60s", name,
-			 *name ? ": " : "", why);
+		snprintf(figures->refusal, sizeof(figures->refusal), "%.60s%s%.60s",
+			 is_named ? "" : name, is_named ? "" : ": ", why);
 }
 
 static void take_names(const struct heaps *heaps, struct heap_figures *figures)

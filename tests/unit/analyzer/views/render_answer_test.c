@@ -127,7 +127,12 @@ UNIT_TEST(what_the_allocator_says_of_growth)
 						 .is_retained = true};
 	check_rest(&scene.answer,
 		   "In the 10.00s between two looks at its heap it grew by 80MB: 3MB in use by the "
-		   "allocator's own count (glibc 2.36), 75MB retained: retention, no leak; "
+		   "allocator's own count (glibc 2.36), 75MB retained by it: retention, no leak; "
+		   "malloc_trim(0) would give back 70MB.\n");
+	scene.answer.heap.used = 8 * MIB; /* there may be a leak in it */
+	check_rest(&scene.answer,
+		   "In the 10.00s between two looks at its heap it grew by 80MB: 8MB in use by the "
+		   "allocator's own count (glibc 2.36), 75MB retained by it: most is retention; "
 		   "malloc_trim(0) would give back 70MB.\n");
 	scene.answer.verdict = TREND_GROWS;
 	scene.profile.meta.heap.name = other;
@@ -136,7 +141,8 @@ UNIT_TEST(what_the_allocator_says_of_growth)
 	check_rest(
 		&scene.answer,
 		"In the 10.00s between two looks at its heap it grew by 80MB: 1MB less in use by "
-		"the allocator's own count (jemalloc 5.3), 75MB retained, 6MB its own: most is "
+		"the allocator's own count (jemalloc 5.3), 75MB retained by it, 6MB its own: most "
+		"is "
 		"retention; a purge would give back 70MB.\n");
 	scene.profile.meta.heap.name = NULL;
 	scene_end(&scene);
@@ -163,7 +169,7 @@ UNIT_TEST(what_the_allocator_says_of_a_leak)
 	check_rest(
 		&scene.answer,
 		"In the 10.00s between two looks at its heap it grew by 80MB: 60MB in use by the "
-		"allocator's own count (glibc 2.36), 0 retained, 20MB elsewhere.\n");
+		"allocator's own count (glibc 2.36), 0 retained by it, 20MB elsewhere.\n");
 	scene.answer.heap = (struct heap_growth){.now = &much};
 	check_rest(&scene.answer, "Of its 200MB of anonymous memory the allocator (glibc 2.36) "
 				  "retains 50MB that are free; malloc_trim(0) would give back only "

@@ -74,7 +74,7 @@ UNIT_TEST(the_first_look_comes_at_once)
 	CHECK_EQ(looks.last_ns, 5);
 	if (*looks.last.refusal) {
 		end_child(pid);
-		SKIP(looks.last.refusal); /* a sanitizer's allocator */
+		SKIP("%s", looks.last.refusal); /* a sanitizer's allocator */
 	}
 	CHECK(*looks.last.name);
 	CHECK(looks.last.used_bytes >= bytes && looks.last.used_bytes < bytes + bytes / 10);
