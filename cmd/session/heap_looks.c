@@ -51,6 +51,7 @@ _Noreturn static void run(const struct heap_looks *looks, int out, pid_t parent)
 	struct timespec used;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)prctl(PR_SET_NAME, "heapinject-look");
 	if (getppid() != parent)
 		_exit(1);
 	if (out != STDERR_FILENO + 1)
@@ -89,12 +90,21 @@ static void begin(struct heap_looks *looks, uint64_t now_ns)
 	}
 }
 
-static void end(struct heap_looks *looks)
+/* The process has closed its pipe, and is about to end; that takes it some time. */
+static void reap(struct heap_looks *looks, int flags)
 {
-	while (waitpid(looks->child, NULL, 0) < 0 && errno == EINTR)
-		;
-	close(looks->fd);
-	looks->child = 0;
+	pid_t ended;
+
+	do
+		ended = waitpid(looks->child, NULL, flags);
+	while (ended < 0 && errno == EINTR);
+	if (ended)
+		looks->child = 0;
+}
+
+static bool is_looking(const struct heap_looks *looks)
+{
+	return looks->child && looks->fd >= 0;
 }
 
 /* 1: figures have come; 0: not yet; negative: none will come. */
@@ -105,7 +115,9 @@ static int take(struct heap_looks *looks)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	end(looks);
+	close(looks->fd);
+	looks->fd = -1;
+	reap(looks, WNOHANG);
 	if (got != (ssize_t)sizeof(figures))
 		return -ECANCELED;
 	looks->last = figures;
@@ -120,20 +132,24 @@ void heap_looks_open(struct heap_looks *looks, pid_t pid, uint64_t start_ticks)
 	*looks = (struct heap_looks){.pid = pid, .start_ticks = start_ticks};
 }
 
-bool heap_looks_step(struct heap_looks *looks, uint64_t now_ns, double share)
+static bool plan_next(struct heap_looks *looks, double share)
 {
-	if (!looks->child) {
-		if (looks->pid && now_ns >= looks->due_ns)
-			begin(looks, now_ns);
-		return false;
-	}
-	if (take(looks) <= 0)
-		return false;
 	const double pause_ns = (double)looks->last.cost_ns / share;
 
 	looks->every_ns = pause_ns > HEAP_LOOKS_EVERY_NS ? (uint64_t)pause_ns : HEAP_LOOKS_EVERY_NS;
 	looks->due_ns = looks->begun_ns + looks->every_ns;
 	return true;
+}
+
+bool heap_looks_step(struct heap_looks *looks, uint64_t now_ns, double share)
+{
+	if (looks->child && !is_looking(looks))
+		reap(looks, WNOHANG);
+	if (!looks->child && looks->pid && now_ns >= looks->due_ns)
+		begin(looks, now_ns);
+	else if (is_looking(looks) && take(looks) > 0)
+		return plan_next(looks, share);
+	return false;
 }
 
 void heap_looks_begin_anew(struct heap_looks *looks)
@@ -146,8 +162,9 @@ void heap_looks_begin_last(struct heap_looks *looks, uint64_t now_ns)
 {
 	const double spent_ns = (double)(looks->total_ns + looks->last.cost_ns);
 
-	if (!looks->pid || looks->child || now_ns < looks->last_ns + LAST_AGE_NS)
+	if (!looks->pid || is_looking(looks) || now_ns < looks->last_ns + LAST_AGE_NS)
 		return;
+	heap_looks_close(looks);
 	if (looks->last.cost_ns <= CHEAP_NS || spent_ns <= LAST_SHARE * (double)now_ns)
 		begin(looks, now_ns);
 }
@@ -157,8 +174,10 @@ bool heap_looks_wait(struct heap_looks *looks)
 	struct pollfd wait = {looks->fd, POLLIN, 0};
 	bool is_new = false;
 
-	if (!looks->child)
+	if (!is_looking(looks)) {
+		heap_looks_close(looks);
 		return false;
+	}
 	while (poll(&wait, 1, LAST_WAIT_MS) < 0 && errno == EINTR)
 		;
 	if (wait.revents)
@@ -172,5 +191,7 @@ void heap_looks_close(struct heap_looks *looks)
 	if (!looks->child)
 		return;
 	kill(looks->child, SIGKILL);
-	end(looks);
+	if (looks->fd >= 0)
+		close(looks->fd);
+	reap(looks, 0);
 }

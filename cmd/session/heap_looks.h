@@ -24,7 +24,7 @@ struct heap_looks {
 	pid_t pid; /* 0: no looks are taken */
 	uint64_t start_ticks;
 	pid_t child; /* 0: no look is being taken */
-	int fd;
+	int fd;      /* its figures come through; -1: they have come, and it ends */
 	uint64_t begun_ns, due_ns;
 	uint64_t every_ns; /* from the last look to the next */
 	uint64_t total_ns; /* CPU time of all */

@@ -5,6 +5,7 @@ Each event is a function that does one cycle of it, and a line of the table at t
 raises Broken when heapinject does not do what it must. After each cycle the caller (run) checks
 that the target is as it was.
 """
+import contextlib
 import os
 import re
 import signal
@@ -144,7 +145,8 @@ def analyzer(trial):
     if not children:
         raise Broken("there is no analyzer")
     for child in children:
-        os.kill(child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # a look at the heap that has ended
+            os.kill(child, signal.SIGKILL)
     trial.sample(session)
     trial.end(session)
     # It ends by itself; once the target is left, our SIGTERM ends it at once.

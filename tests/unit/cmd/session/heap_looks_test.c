@@ -48,6 +48,11 @@ static void open_looks(struct heap_looks *looks, pid_t pid)
 	heap_looks_open(looks, pid, start_ticks);
 }
 
+static bool is_looking(const struct heap_looks *looks)
+{
+	return looks->child && looks->fd >= 0;
+}
+
 /* Steps at that time until a look has ended. */
 static void finish_look(struct heap_looks *looks, uint64_t now_ns, double share)
 {
@@ -69,7 +74,7 @@ UNIT_TEST(the_first_look_comes_at_once)
 
 	open_looks(&looks, pid);
 	finish_look(&looks, 5, HEAP_LOOKS_SHARE);
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	CHECK_EQ(looks.count, 1);
 	CHECK_EQ(looks.last_ns, 5);
 	if (*looks.last.refusal) {
@@ -95,16 +100,17 @@ UNIT_TEST(looks_keep_to_their_share)
 	finish_look(&looks, SECOND, 1000);
 	CHECK_EQ(looks.every_ns, HEAP_LOOKS_EVERY_NS);
 	CHECK(!heap_looks_step(&looks, SECOND + HEAP_LOOKS_EVERY_NS - 1, 1));
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	const double share = (double)looks.last.cost_ns / 1e13;
 	finish_look(&looks, SECOND + HEAP_LOOKS_EVERY_NS, share);
 	CHECK_EQ(looks.count, 2);
 	CHECK(looks.every_ns > 1000 * SECOND && looks.every_ns < 1000000 * SECOND);
 	CHECK(!heap_looks_step(&looks, 1000 * SECOND, 1));
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	heap_looks_begin_anew(&looks);
+	CHECK_EQ(looks.child, 0);
 	CHECK(!heap_looks_step(&looks, 1000 * SECOND, 1));
-	CHECK(looks.child > 0);
+	CHECK(is_looking(&looks));
 	heap_looks_close(&looks);
 	end_child(pid);
 }
@@ -117,22 +123,24 @@ UNIT_TEST(the_last_look)
 	open_looks(&looks, pid);
 	finish_look(&looks, SECOND, 1);
 	heap_looks_begin_last(&looks, SECOND + 1); /* there was one right now */
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	CHECK(!heap_looks_wait(&looks));
 	heap_looks_begin_last(&looks, 10 * SECOND);
-	CHECK(looks.child > 0);
+	CHECK(is_looking(&looks));
 	/* with patience, as the machine may be busy */
 	for (unsigned i = 0; i < 15 && !heap_looks_wait(&looks); i++)
 		heap_looks_begin_last(&looks, 10 * SECOND);
 	CHECK_EQ(looks.last_ns, 10 * SECOND);
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	/* neither cheap, nor paid for by so short a session */
 	looks.last.cost_ns = SECOND;
 	heap_looks_begin_last(&looks, 20 * SECOND);
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	heap_looks_begin_last(&looks, 100 * SECOND);
-	CHECK(looks.child > 0);
+	CHECK(is_looking(&looks));
 	heap_looks_close(&looks);
+	CHECK_EQ(looks.child, 0);
+	CHECK(waitpid(-1, NULL, WNOHANG) == 0); /* there is the process alone */
 	end_child(pid);
 }
 
@@ -161,7 +169,7 @@ UNIT_TEST(without_a_process_nothing_is_done)
 	CHECK(!heap_looks_wait(&looks));
 	heap_looks_begin_anew(&looks);
 	CHECK(!heap_looks_step(&looks, SECOND, 1));
-	CHECK_EQ(looks.child, 0);
+	CHECK(!is_looking(&looks));
 	heap_looks_close(&looks);
 }
 
