@@ -22,7 +22,7 @@
 #define LAST_AGE_NS (SECOND_NS / 4) /* of the last look, from which on the end has another one */
 #define CHEAP_NS (SECOND_NS / 20)
 #define LAST_SHARE 0.03 /* of the session, for all looks */
-#define LAST_WAIT_MS 2000
+#define LAST_WAIT_MS 1000
 
 /* ---- the process that looks ------------------------------------------------------------------ */
 

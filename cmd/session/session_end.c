@@ -70,6 +70,8 @@ static int drain(struct session *session, enum hi_stream_end_reason reason,
 		(void)!pump_maps(&session->pump, &maps);
 		maps_close(&maps);
 	}
+	/* the window does not become longer by the wait */
+	pump_stop_clock(&session->pump);
 	if (heap_looks_wait(&session->heap)) {
 		session->own_ns += session->heap.last.cost_ns;
 		(void)!pump_heap(&session->pump, &session->heap.last, session->heap.last_ns);
