@@ -10,6 +10,7 @@
 
 #define STEP_NS 500000000u
 #define UNSURE_SHARE 0.05 /* of what the allocators have */
+#define UNSURE_LITTLE (256u << 10)
 
 void heap_history_close(struct heap_history *history)
 {
@@ -75,5 +76,6 @@ double heap_moment_sum(const struct heap_moment *moment)
 
 bool heap_moment_is_sure(const struct heap_moment *moment)
 {
-	return (double)moment->unsure <= UNSURE_SHARE * heap_moment_sum(moment);
+	return moment->unsure <= UNSURE_LITTLE ||
+	       (double)moment->unsure <= UNSURE_SHARE * heap_moment_sum(moment);
 }

@@ -22,7 +22,7 @@ def near(what, got, wanted):
 output, kind, used, free = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 with open(output, encoding="utf-8", errors="replace") as file:
     answers = [json.loads(line) for line in file if line.startswith('{"verdict"')]
-heap = answers[0].get("heap")
+heap = answers[0].get("heap", {})
 print(json.dumps(heap))
 if kind == "unread":
     if not heap.get("unread") or set(heap) - {"allocator", "unread"}:
@@ -30,6 +30,8 @@ if kind == "unread":
     sys.exit()
 if heap.get("unread"):
     fail("not read:", heap["unread"])
+if "grown" not in heap:
+    fail("no growth is known")
 grown = heap["grown"]
 near("in use", grown["used_bytes"], used)
 near("retained", grown["retained_bytes"], free)

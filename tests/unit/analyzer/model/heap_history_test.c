@@ -59,10 +59,13 @@ UNIT_TEST(names_and_refusals)
 /* Sums of hostile figures do not wrap. */
 UNIT_TEST(little_may_be_unsure)
 {
-	const struct heap_moment sure = {.used = 95, .unsure = 5},
-				 unsure = {.used = 50, .free = 40, .unsure = 10},
-				 huge = {.used = UINT64_MAX, .free = UINT64_MAX, .unsure = 1};
+	const uint64_t mb = 1 << 20;
+	const struct heap_moment sure = {.used = 95 * mb, .unsure = 5 * mb},
+				 unsure = {.used = 50 * mb, .free = 40 * mb, .unsure = 10 * mb},
+				 huge = {.used = UINT64_MAX, .free = UINT64_MAX, .unsure = mb},
+				 small = {.used = mb / 10, .unsure = mb / 10};
 
+	CHECK(heap_moment_is_sure(&small));
 	CHECK(heap_moment_is_sure(&sure));
 	CHECK(!heap_moment_is_sure(&unsure));
 	CHECK(heap_moment_is_sure(&huge));
