@@ -7,7 +7,6 @@
 
 #include "glibc_bins.h"
 #include "glibc_links.h"
-#include "heap_bytes.h"
 #include "live_roots.h"
 #include "words.h"
 
@@ -35,18 +34,24 @@ static int mark_root(void *context, const struct live_root *root)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static uint64_t content_sum(const struct heap_source *source, const struct mark_block *block)
+static void add_words(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 {
-	uint8_t byte[CONTENT_SUM_BYTES];
-	struct heap_bytes bytes = {.byte = byte, .room = sizeof(byte)};
-	const size_t size = block->bytes < sizeof(byte) ? block->bytes : sizeof(byte);
-	uint64_t sum = 0xcbf29ce484222325ull;
+	uint64_t *sum = visitor;
 
-	if (heap_bytes_read(&bytes, source, block->address, size))
-		return 0;
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ byte[i]) * 0x100000001b3ull;
-	return sum;
+	(void)at;
+	for (size_t i = 0; i < count; i++)
+		*sum = (*sum ^ word[i]) * 0x100000001b3ull;
+}
+
+/* Of its first words. */
+static int content_sum(const struct marking *marking, const struct mark_block *block,
+		       uint64_t *out_sum)
+{
+	const uint64_t bytes = block->bytes < CONTENT_SUM_BYTES ? block->bytes : CONTENT_SUM_BYTES;
+
+	*out_sum = 0xcbf29ce484222325ull;
+	return mark_memory_walk(&marking->memory, block->address, block->address + bytes, add_words,
+				out_sum);
 }
 
 static int take_leaked(const struct marking *marking, struct leaked_blocks *out_leaked)
@@ -54,6 +59,7 @@ static int take_leaked(const struct marking *marking, struct leaked_blocks *out_
 	const struct marks *marks = &marking->marks;
 	uint32_t *place = NULL; /* by block: its index among the leaked */
 	size_t count = 0;
+	int err = 0;
 
 	for (uint32_t i = 0; i < marks->count; i++)
 		count += marks->state[i] != MARK_REACHED;
@@ -63,40 +69,35 @@ static int take_leaked(const struct marking *marking, struct leaked_blocks *out_
 		free(place);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < marks->count; i++) {
+	for (uint32_t i = 0; i < marks->count && !err; i++) {
+		struct leaked_block *leaked = &out_leaked->block[out_leaked->count];
+
 		if (marks->state[i] == MARK_REACHED)
 			continue;
-		place[i] = (uint32_t)out_leaked->count;
-		out_leaked->block[out_leaked->count++] = (struct leaked_block){
-			.block = marks->block[i],
-			.content = content_sum(&marking->inspected->source, &marks->block[i]),
-			.leader = marks->leader[i],
-		};
+		place[i] = (uint32_t)out_leaked->count++;
+		*leaked = (struct leaked_block){marks->block[i], 0, marks->leader[i]};
+		err = content_sum(marking, &leaked->block, &leaked->content);
 	}
-	for (size_t i = 0; i < out_leaked->count; i++)
+	for (size_t i = 0; i < out_leaked->count && !err; i++)
 		out_leaked->block[i].leader = place[out_leaked->block[i].leader];
 	free(place);
-	return 0;
+	return err;
 }
 
-/* Marks what blocks refer to that were not there before. */
-static int mark_born(struct marking *marking, const struct used_blocks *now)
+/* Marks what a block refers to that was not there before. */
+static int mark_born(void *context, const struct heap_piece *piece)
 {
-	const struct used_blocks *before = marking->blocks;
-	size_t at = 0;
-	int err = 0;
+	struct marking *marking = context;
+	uint32_t before;
 
-	for (size_t i = 0; i < now->count && !err; i++) {
-		const struct mark_block *block = &now->block[i];
-
-		while (at < before->count && before->block[at].address < block->address)
-			at++;
-		if (at == before->count || before->block[at].address != block->address ||
-		    before->block[at].bytes != block->bytes)
-			err = marks_range(&marking->marks, &marking->memory, block->address,
-					  block->address + block->bytes);
-	}
-	return err;
+	if (piece->kind != HEAP_USED)
+		return 0;
+	if (block_index_find(&marking->marks.index, piece->address, &before) &&
+	    marking->blocks->block[before].address == piece->address &&
+	    marking->blocks->block[before].bytes == piece->bytes)
+		return 0;
+	return marks_range(&marking->marks, &marking->memory, piece->address,
+			   piece->address + piece->bytes);
 }
 
 /*
@@ -105,16 +106,14 @@ static int mark_born(struct marking *marking, const struct used_blocks *now)
  */
 static int mark_since(struct marking *marking)
 {
+	const struct heap_visitor visitor = {.piece = mark_born, .context = marking};
 	const struct inspected *inspected = marking->inspected;
 	struct inspected now;
-	struct used_blocks blocks = {0};
+	struct heaps heaps = {0};
 	int err = inspected_open(&now, inspected->memory, inspected->source.deadline_ns);
 
 	if (!err)
-		err = used_blocks_find(&now.source, NULL, &blocks);
-	if (!err)
-		err = mark_born(marking, &blocks);
-	used_blocks_close(&blocks);
+		err = heaps_walk(&now.source, &visitor, &heaps);
 	inspected_close(&now);
 	return err ? err : marks_spread(&marking->marks, &marking->memory);
 }

@@ -2,8 +2,10 @@
 /*
  * mark.c - see mark.h.
  *
- * Blocks that were found and not yet looked through are in todo[]. Each comes there once, so that
- * it never overflows, and nothing is recursive.
+ * All blocks are looked through once, in the order of their addresses, as memory is read fastest
+ * so. What a block refers to that nothing has reached yet is noted: it may be reached by a later
+ * one. Such blocks, when they are reached, are in todo[] until what they refer to is reached, too.
+ * Each comes there once, so that it never overflows, and nothing is recursive.
  */
 #include "mark.h"
 
@@ -49,7 +51,8 @@ void marks_block(struct marks *marks, uint32_t index)
 	if (marks->state[index] == MARK_REACHED)
 		return;
 	marks->state[index] = MARK_REACHED;
-	marks->todo[marks->todo_count++] = index;
+	if (index < marks->passed)
+		marks->todo[marks->todo_count++] = index;
 }
 
 void marks_words(struct marks *marks, const uint64_t *word, size_t count)
@@ -103,33 +106,84 @@ static int walk_block(const struct marks *marks, const struct mark_memory *memor
 	return mark_memory_walk_block(memory, &marks->block[index], visit, visitor);
 }
 
-int marks_spread(struct marks *marks, const struct mark_memory *memory)
-{
-	int err = 0;
-
-	while (marks->todo_count && !err)
-		err = walk_block(marks, memory, marks->todo[--marks->todo_count], reach_from_block,
-				 marks);
-	return err;
-}
-
-/* ---- what was not reached -------------------------------------------------------------------- */
-
-struct leaked_block {
+struct from_block {
 	struct marks *marks;
 	uint32_t index, leader;
 };
 
-/* A block that refers to itself is referred to by no other one. */
-static void note_indirect(void *visitor, uint64_t at, const uint64_t *word, size_t count)
+/* To itself is no edge: it reaches nothing by that. */
+static void note_edges(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 {
-	struct leaked_block *from = visitor;
+	struct from_block *from = visitor;
+	struct marks *marks = from->marks;
 	uint32_t index;
 
 	for (size_t i = 0; i < count; i++)
-		if (find_from_block(from->marks, at + i * MARK_WORD_BYTES, word[i], &index) &&
-		    index != from->index && from->marks->state[index] == MARK_LEAKED)
-			from->marks->state[index] = MARK_INDIRECT;
+		if (find_from_block(marks, at + i * MARK_WORD_BYTES, word[i], &index) &&
+		    index != from->index && marks->state[index] != MARK_REACHED)
+			block_edges_add(&marks->edges, index);
+}
+
+static int spread_from_passed(struct marks *marks, const struct mark_memory *memory)
+{
+	const struct block_edges *edges = &marks->edges;
+	int err = 0;
+
+	while (marks->todo_count && !err) {
+		const uint32_t from = marks->todo[--marks->todo_count];
+
+		if (!block_edges_has(edges, from))
+			err = walk_block(marks, memory, from, reach_from_block, marks);
+		else
+			for (uint32_t i = edges->begin[from]; i < edges->begin[from + 1]; i++)
+				marks_block(marks, edges->to[i]);
+	}
+	return err;
+}
+
+/* Looks through the next block. */
+static int pass_block(struct marks *marks, const struct mark_memory *memory)
+{
+	struct from_block from = {.marks = marks, .index = marks->passed++};
+	int err = 0;
+
+	if (marks->state[from.index] == MARK_REACHED)
+		err = walk_block(marks, memory, from.index, reach_from_block, marks);
+	else if (!marks->edges.is_full)
+		err = walk_block(marks, memory, from.index, note_edges, &from);
+	block_edges_end_block(&marks->edges);
+	return err ? err : spread_from_passed(marks, memory);
+}
+
+int marks_spread(struct marks *marks, const struct mark_memory *memory)
+{
+	int err = 0;
+
+	if (!marks->passed)
+		block_edges_open(&marks->edges, marks->count);
+	while (marks->passed < marks->count && !err)
+		err = pass_block(marks, memory);
+	/* what is reached later is read as it is then */
+	block_edges_close(&marks->edges);
+	return err ? err : spread_from_passed(marks, memory);
+}
+
+/* ---- what was not reached -------------------------------------------------------------------- */
+
+/* A block that refers to itself is referred to by no other one. */
+static void note_indirect(void *visitor, uint64_t at, const uint64_t *word, size_t count)
+{
+	struct from_block *from = visitor;
+	struct marks *marks = from->marks;
+	uint32_t index;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!find_from_block(marks, at + i * MARK_WORD_BYTES, word[i], &index) ||
+		    index == from->index || marks->state[index] == MARK_REACHED)
+			continue;
+		marks->state[index] = MARK_INDIRECT;
+		block_edges_add(&marks->edges, index);
+	}
 }
 
 static void take(struct marks *marks, uint32_t index, uint32_t leader)
@@ -142,7 +196,7 @@ static void take(struct marks *marks, uint32_t index, uint32_t leader)
 
 static void follow(void *visitor, uint64_t at, const uint64_t *word, size_t count)
 {
-	struct leaked_block *from = visitor;
+	struct from_block *from = visitor;
 	uint32_t index;
 
 	for (size_t i = 0; i < count; i++)
@@ -153,27 +207,42 @@ static void follow(void *visitor, uint64_t at, const uint64_t *word, size_t coun
 /* Gives a leader to the block, if it has none, and to all that it leads to. */
 static int lead(struct marks *marks, const struct mark_memory *memory, uint32_t leader)
 {
+	const struct block_edges *edges = &marks->edges;
+	struct from_block from = {.marks = marks, .leader = leader};
 	int err = 0;
 
 	take(marks, leader, leader);
 	while (marks->todo_count && !err) {
-		struct leaked_block from = {marks, marks->todo[--marks->todo_count], leader};
+		from.index = marks->todo[--marks->todo_count];
+		if (!block_edges_has(edges, from.index))
+			err = walk_block(marks, memory, from.index, follow, &from);
+		else
+			for (uint32_t i = edges->begin[from.index];
+			     i < edges->begin[from.index + 1]; i++)
+				take(marks, edges->to[i], leader);
+	}
+	return err;
+}
 
-		err = walk_block(marks, memory, from.index, follow, &from);
+static int note_all_indirect(struct marks *marks, const struct mark_memory *memory)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < marks->count && !err; i++) {
+		struct from_block from = {.marks = marks, .index = i};
+
+		if (marks->state[i] != MARK_REACHED)
+			err = walk_block(marks, memory, i, note_indirect, &from);
+		block_edges_end_block(&marks->edges);
 	}
 	return err;
 }
 
 int marks_sort_out(struct marks *marks, const struct mark_memory *memory)
 {
-	int err = 0;
+	block_edges_open(&marks->edges, marks->count);
+	int err = note_all_indirect(marks, memory);
 
-	for (uint32_t i = 0; i < marks->count && !err; i++) {
-		struct leaked_block from = {.marks = marks, .index = i};
-
-		if (marks->state[i] != MARK_REACHED)
-			err = walk_block(marks, memory, i, note_indirect, &from);
-	}
 	for (uint32_t i = 0; i < marks->count && !err; i++)
 		if (marks->state[i] == MARK_LEAKED)
 			err = lead(marks, memory, i);
@@ -181,5 +250,6 @@ int marks_sort_out(struct marks *marks, const struct mark_memory *memory)
 	for (uint32_t i = 0; i < marks->count && !err; i++)
 		if (marks->state[i] == MARK_INDIRECT)
 			err = lead(marks, memory, i);
+	block_edges_close(&marks->edges);
 	return err;
 }

@@ -15,6 +15,7 @@
 #ifndef HI_MARK_H
 #define HI_MARK_H
 
+#include "block_edges.h"
 #include "block_index.h"
 
 enum mark_state {
@@ -38,7 +39,9 @@ struct marks {
 	 */
 	uint32_t *leader;
 	/* The rest is private. */
+	uint32_t passed; /* blocks that marks_spread has looked through, in their order */
 	uint32_t *todo, todo_count;
+	struct block_edges edges;
 	struct block_index index;
 };
 

@@ -12,9 +12,9 @@
 #define BUFFER_BYTES (256u << 10)
 /* ranges from here on are asked about their pages first */
 #define LARGE_BYTES (1u << 20)
-/* What is kept: 128 MB at most. malloc() does not touch it, so that as much is used as is read. */
+/* What is kept: 4 MB at most. malloc() does not touch it, so that as much is used as is read. */
 #define PIECE_BYTES (16u << 10)
-#define PIECES 8192u
+#define PIECES 256u
 #define PIECE_WORDS (PIECE_BYTES / MARK_WORD_BYTES)
 
 struct walk {
