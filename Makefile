@@ -40,6 +40,7 @@
 ##                        --kills 200 --jobs 2, ...
 ##                        of tests/allocators/servers: --only REGEX --cycles 200 --kills 100 ...
 ##   HEAPS=               more options of tests/heaps/run: --only 'jemalloc storm' --seed N ...
+##                        of tests/heaps/clean: --only REGEX
 ##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX
 ##                        --roots bullseye,musl
 ##   BROWSERS=            more options of tests/browsers/run: --only REGEX --seconds 5
@@ -207,8 +208,8 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
-	same-reports allocators allocators-servers heaps foreign-roots browsers page-firefox \
-	package readers guard-kills long-session page-axe serve-scrape serve-connections \
+	same-reports allocators allocators-servers heaps leaks-clean foreign-roots browsers \
+	page-firefox package readers guard-kills long-session page-axe serve-scrape serve-connections \
 	fleet-files fleet-containers fleet-cost leaks leaks-servers pprof-equal bench bench-report \
 	bench-looks check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help \
 	format format-check FORCE
@@ -515,6 +516,11 @@ heaps: $(program) ## what explain says of every allocator, in programs of all sh
 		## servers under load, beside what the allocator says inside; ten minutes
 	@scripts/install-packages build heaps
 	@$(built) CC=$(CC) tests/heaps/run $(HEAPS)
+
+leaks-clean: $(program) ## whether leaks names blocks that are none, in eleven real servers \
+		## under load; four minutes
+	@scripts/install-packages build clean
+	@$(built) tests/heaps/clean $(HEAPS)
 
 allocators-servers: $(program) ## servers with jemalloc or tcmalloc linked in, also stripped: \
 		## figures beside the truth and their allocator's own profile; half an hour
