@@ -4,6 +4,7 @@
 
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_inspect.h"
 #include "cli_session.h"
 #include "hi_exit.h"
 #include "hi_units.h"
@@ -60,7 +61,8 @@ static int run_serve(int argc, char **argv)
 		.argc = argc, .argv = argv, .known = long_options, .letters = "p:", .next = 1};
 	int exit_code = HI_EXIT_OK;
 
-	options = (struct serve_options){.host = "127.0.0.1", .every_ns = EVERY_DEFAULT_NS};
+	options = (struct serve_options){
+		.host = "127.0.0.1", .every_ns = EVERY_DEFAULT_NS, .inspect = cli_inspect};
 	for (int option; !exit_code && (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
 		if (option == 'p')
 			exit_code = parse_port(given.value, &options.port);
@@ -113,4 +115,6 @@ const struct command cli_serve = {
 	"meanwhile\n"
 	"  /pprof/heap                   for google-pprof and jeprof\n"
 	"  .../growth, .../symbol, .../cmdline  what these tools ask besides\n"
+	"Below /pid/PID alone, JSON, and text for curl:\n"
+	"  /explain, /census, /leaks, /owners  what these commands say; ?seconds=N: --duration\n"
 	"And /metrics for Prometheus.\n"};

@@ -11,12 +11,11 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define TIME_MAX_NS (60 * SECOND_NS)
+#define INSPECT_MAX_NS (120 * SECOND_NS)
 
-static const size_t most[SERVE_JOB_KINDS] = {[SERVE_JOB_LIGHT] = 8,
-					     [SERVE_JOB_RENDER] = 4,
-					     [SERVE_JOB_WAIT] = 4,
-					     [SERVE_JOB_LOOK] = 2,
-					     [SERVE_JOB_STEER] = 2};
+static const size_t most[SERVE_JOB_KINDS] = {
+	[SERVE_JOB_LIGHT] = 8, [SERVE_JOB_RENDER] = 4, [SERVE_JOB_WAIT] = 4,
+	[SERVE_JOB_LOOK] = 2,  [SERVE_JOB_STEER] = 2,  [SERVE_JOB_INSPECT] = 2};
 
 uint64_t serve_now_ns(void)
 {
@@ -40,6 +39,11 @@ static enum serve_job_kind kind_of(const struct serve_question *question)
 	case SERVE_ATTACH:
 	case SERVE_DETACH:
 		return SERVE_JOB_STEER;
+	case SERVE_INSPECT_EXPLAIN:
+	case SERVE_INSPECT_CENSUS:
+	case SERVE_INSPECT_LEAKS:
+	case SERVE_INSPECT_OWNERS:
+		return SERVE_JOB_INSPECT;
 	default:
 		return question->seconds ? SERVE_JOB_WAIT : SERVE_JOB_RENDER;
 	}
@@ -51,6 +55,14 @@ static struct serve_job *free_job(struct serve_jobs *jobs)
 		if (!jobs->job[i].pid)
 			return &jobs->job[i];
 	return NULL;
+}
+
+static bool is_inspected(const struct serve_jobs *jobs, pid_t pid)
+{
+	for (size_t i = 0; i < SERVE_JOBS_MAX; i++)
+		if (jobs->job[i].pid && jobs->job[i].inspected == pid)
+			return true;
+	return false;
 }
 
 _Noreturn static void run(const struct serve_question *question, const struct serve_job *job)
@@ -100,9 +112,15 @@ int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *quest
 				.owner = owner};
 	int err;
 
+	if (job.kind == SERVE_JOB_INSPECT) {
+		job.inspected = question->route.pid;
+		if (is_inspected(jobs, job.inspected))
+			return -EBUSY;
+	}
 	if (!free_place || jobs->running[job.kind] >= most[job.kind])
 		return -EAGAIN;
-	job.deadline_ns = serve_now_ns() + question->seconds * SECOND_NS + TIME_MAX_NS;
+	job.deadline_ns = serve_now_ns() + question->seconds * SECOND_NS +
+			  (job.inspected ? INSPECT_MAX_NS : TIME_MAX_NS);
 	err = open_outputs(&job);
 	if (!err)
 		job.pid = fork();
@@ -166,7 +184,8 @@ void serve_jobs_drop_unwanted(struct serve_jobs *jobs, bool (*is_wanted)(const v
 	for (size_t i = 0; i < SERVE_JOBS_MAX; i++) {
 		const struct serve_job *job = &jobs->job[i];
 
-		if (job->pid && job->kind == SERVE_JOB_WAIT && job->ended && !is_wanted(job->owner))
+		if (job->pid && (job->kind == SERVE_JOB_WAIT || job->kind == SERVE_JOB_INSPECT) &&
+		    job->ended && !is_wanted(job->owner))
 			kill(-job->pid, SIGKILL);
 	}
 }

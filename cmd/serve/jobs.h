@@ -5,14 +5,15 @@
 
 #include "serve_answer.h"
 
-#define SERVE_JOBS_MAX 20u
+#define SERVE_JOBS_MAX 22u
 
 enum serve_job_kind {
-	SERVE_JOB_LIGHT,  /* reads no profile */
-	SERVE_JOB_RENDER, /* reads one */
-	SERVE_JOB_WAIT,   /* reads two, some seconds apart */
-	SERVE_JOB_LOOK,   /* gets one that is kept */
-	SERVE_JOB_STEER,  /* attaches or detaches: it is never killed, and may outlive us */
+	SERVE_JOB_LIGHT,   /* reads no profile */
+	SERVE_JOB_RENDER,  /* reads one */
+	SERVE_JOB_WAIT,    /* reads two, some seconds apart */
+	SERVE_JOB_LOOK,    /* gets one that is kept */
+	SERVE_JOB_STEER,   /* attaches or detaches: it is never killed, and may outlive us */
+	SERVE_JOB_INSPECT, /* looks at a process from outside, one at a time at each */
 	SERVE_JOB_KINDS,
 };
 
@@ -23,6 +24,7 @@ typedef void serve_job_ended(const struct serve_job *job, int status);
 struct serve_job {
 	pid_t pid; /* 0 = none; also its process group */
 	enum serve_job_kind kind;
+	pid_t inspected; /* 0 = none */
 	int answer_fd, complaint_fd;
 	int profile_fd; /* what a look has got; else -1 */
 	uint64_t deadline_ns;
@@ -35,14 +37,17 @@ struct serve_jobs {
 	size_t running[SERVE_JOB_KINDS];
 };
 
-/* -EAGAIN: as many as there may be are running; or another negative errno. */
+/*
+ * -EAGAIN: as many as there may be are running; -EBUSY: the process is being inspected already; or
+ * another negative errno.
+ */
 must_check int serve_jobs_start(struct serve_jobs *jobs, const struct serve_question *question,
 				serve_job_ended *ended, void *owner);
 /* Hands over those that have ended, and kills those that are late. */
 void serve_jobs_collect(struct serve_jobs *jobs, uint64_t now_ns);
 /*
- * Kills those that wait although nobody waits for them any more: they have the places of others.
- * They end as all do.
+ * Kills those that wait, or inspect, although nobody waits for them any more: they have the places
+ * of others. They end as all do.
  */
 void serve_jobs_drop_unwanted(struct serve_jobs *jobs, bool (*is_wanted)(const void *owner));
 /* Kills all and hands them over. */

@@ -34,7 +34,14 @@ static const struct path of_session[] = {
 };
 /* below /pid/PID alone */
 static const struct path of_process[] = {
-	{"/attach", SERVE_ATTACH}, {"/detach", SERVE_DETACH}, {NULL, SERVE_NOTHING}};
+	{"/attach", SERVE_ATTACH},
+	{"/detach", SERVE_DETACH},
+	{"/explain", SERVE_INSPECT_EXPLAIN},
+	{"/census", SERVE_INSPECT_CENSUS},
+	{"/leaks", SERVE_INSPECT_LEAKS},
+	{"/owners", SERVE_INSPECT_OWNERS},
+	{NULL, SERVE_NOTHING},
+};
 static const struct path of_all[] = {
 	{"/", SERVE_LIST}, {"/metrics", SERVE_METRICS}, {NULL, SERVE_NOTHING}};
 
@@ -70,4 +77,10 @@ struct serve_route serve_route_find(const char *path)
 bool serve_page_has_session(enum serve_page page)
 {
 	return page != SERVE_NOTHING && page != SERVE_LIST && page != SERVE_METRICS;
+}
+
+bool serve_page_is_inspection(enum serve_page page)
+{
+	return page == SERVE_INSPECT_EXPLAIN || page == SERVE_INSPECT_CENSUS ||
+	       page == SERVE_INSPECT_LEAKS || page == SERVE_INSPECT_OWNERS;
 }

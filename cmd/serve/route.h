@@ -27,6 +27,10 @@ enum serve_page {
 	SERVE_COMMAND_NUL, /* or with NUL */
 	SERVE_ATTACH,      /* of this process, if pages may */
 	SERVE_DETACH,
+	SERVE_INSPECT_EXPLAIN, /* what a command of this name says of the process */
+	SERVE_INSPECT_CENSUS,
+	SERVE_INSPECT_LEAKS,
+	SERVE_INSPECT_OWNERS,
 	/* of no path, but asked by serve itself (follow.h) */
 	SERVE_SESSIONS, /* the pids of the sessions */
 	SERVE_LOOK,     /* a profile to keep */
@@ -41,5 +45,7 @@ struct serve_route {
 struct serve_route serve_route_find(const char *path);
 /* Whether the page is of one session. */
 bool serve_page_has_session(enum serve_page page);
+/* Whether it is one of SERVE_INSPECT_... */
+bool serve_page_is_inspection(enum serve_page page);
 
 #endif

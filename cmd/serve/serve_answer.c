@@ -15,6 +15,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_exit.h"
+#include "inspection.h"
 #include "listing.h"
 #include "metrics.h"
 #include "pprof_time.h"
@@ -341,6 +342,12 @@ static enum serve_outcome answer(const struct serve_question *question,
 			     outputs->complaint_fd)
 			       ? SERVE_ANSWERED
 			       : SERVE_REFUSED;
+	case SERVE_INSPECT_EXPLAIN:
+	case SERVE_INSPECT_CENSUS:
+	case SERVE_INSPECT_LEAKS:
+	case SERVE_INSPECT_OWNERS:
+		return inspection_answer(&(const struct inspection){
+			question->options, question->route, question->seconds, !question->is_text});
 	default:
 		return answer_session(question, outputs);
 	}

@@ -9,13 +9,14 @@
 #include "call_addresses.h"
 #include "route.h"
 #include "serve_options.h"
+#include "serve_outcome.h"
 
 struct serve_question {
 	const struct serve_options *options;
 	struct serve_route route;
 	unsigned seconds;        /* 0 = the profile as it is; else what changes within so long */
 	const char *sample_type; /* the option of report; NULL = what the page has */
-	bool is_text;            /* the list is wanted as text */
+	bool is_text;            /* the list or an inspection is wanted as text */
 	bool is_watched;         /* a look is for those who watch, too */
 	int view_fd, base_fd;    /* kept profiles; -1 = that of the session, or none */
 	struct call_addresses calls;
@@ -25,15 +26,6 @@ struct serve_question {
 #define SERVE_SAYS_SEVERAL                                           \
 	"heapinject: %zu sessions are running; begin the path with " \
 	"/pid/PID\n"
-
-/* The exit codes of the process. */
-enum serve_outcome {
-	SERVE_ANSWERED,
-	SERVE_FAILED,
-	SERVE_NO_SESSION,       /* of that pid, or any */
-	SERVE_SEVERAL_SESSIONS, /* and none is named */
-	SERVE_REFUSED,          /* attach or detach did not succeed */
-};
 
 struct serve_outputs {
 	int answer_fd;

@@ -20,9 +20,10 @@ bool checks_is_steering(enum serve_page page)
 /* What methods the page has. */
 static const char *methods_of(enum serve_page page)
 {
-	return checks_is_steering(page) ? "POST"
-	       : page == SERVE_SYMBOL   ? "GET, HEAD, POST"
-					: "GET, HEAD";
+	return checks_is_steering(page)         ? "POST"
+	       : page == SERVE_SYMBOL           ? "GET, HEAD, POST"
+	       : serve_page_is_inspection(page) ? "GET"
+						: "GET, HEAD";
 }
 
 static bool is_method(enum serve_page page, const char *method)
@@ -68,10 +69,24 @@ static enum MHD_Result check_steering(struct MHD_Connection *connection, enum se
 	return MHD_NO;
 }
 
+/* It costs CPU, so a link on a page of another site does not begin it, either. */
+static enum MHD_Result check_inspection(struct MHD_Connection *connection, enum serve_page page)
+{
+	const char *site = header_of(connection, "Sec-Fetch-Site");
+
+	if (!serve_page_is_inspection(page) || !site || strcmp(site, "same-origin") == 0 ||
+	    strcmp(site, "none") == 0)
+		return MHD_NO;
+	return reply_text(connection, MHD_HTTP_FORBIDDEN,
+			  "the request comes from a page of another site\n");
+}
+
 enum MHD_Result checks_answer(struct MHD_Connection *connection, const char *method,
 			      enum serve_page page, bool may_steer)
 {
-	const enum MHD_Result result = check_method(connection, method, page);
+	enum MHD_Result result = check_method(connection, method, page);
 
-	return result ? result : check_steering(connection, page, may_steer);
+	if (!result)
+		result = check_steering(connection, page, may_steer);
+	return result ? result : check_inspection(connection, page);
 }

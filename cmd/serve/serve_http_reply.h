@@ -10,6 +10,7 @@
 #define REPLY_TEXT "text/plain; charset=utf-8"
 #define REPLY_HTML "text/html; charset=utf-8"
 #define REPLY_EVENTS "text/event-stream"
+#define REPLY_JSON "application/json"
 #define REPLY_BINARY "application/octet-stream"
 #define REPLY_TOO_LARGE 413u /* its name in microhttpd.h has changed */
 

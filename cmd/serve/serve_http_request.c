@@ -6,23 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "metrics.h"
 #include "peer_user.h"
-#include "query.h"
 #include "serve_http_admission.h"
+#include "serve_http_asked.h"
 #include "serve_http_checks.h"
 #include "serve_http_reply.h"
 #include "serve_http_stream.h"
 #include "serve_http_visitors.h"
 
 #define NOT_SERVED "no such session is served\n"
-#define OTHERWISE "choose another display, or Diff none (no base= and no seconds=)\n"
-#define NOT_AS_LEAKS "what is still there is of one profile, and not of a difference: " OTHERWISE
-#define NOT_AS_HEAP "a .heap file has no place for what has become less: " OTHERWISE
 
 /* A request, until it is answered. */
 struct exchange {
@@ -30,7 +26,7 @@ struct exchange {
 	struct MHD_Connection *connection;
 	struct serve_question question;
 	bool is_post, is_too_large, is_done;
-	uint64_t view, base; /* times of kept profiles; 0 = none */
+	struct asked_times kept;
 	char *body;
 	size_t body_size;
 	/* of its job */
@@ -42,6 +38,8 @@ struct exchange {
 
 static const char *type_of(const struct exchange *exchange)
 {
+	if (serve_page_is_inspection(exchange->question.route.page))
+		return exchange->question.is_text ? REPLY_TEXT : REPLY_JSON;
 	switch (exchange->question.route.page) {
 	case SERVE_LIST:
 		return exchange->question.is_text ? REPLY_TEXT : REPLY_HTML;
@@ -55,72 +53,6 @@ static const char *type_of(const struct exchange *exchange)
 	default:
 		return REPLY_TEXT;
 	}
-}
-
-/* ---- what is asked
- * ------------------------------------------------------------------------------- */
-
-static const char *header_of(struct MHD_Connection *connection, const char *name)
-{
-	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
-static bool wants_text(struct MHD_Connection *connection)
-{
-	const char *agent = header_of(connection, MHD_HTTP_HEADER_USER_AGENT),
-		   *accept = header_of(connection, MHD_HTTP_HEADER_ACCEPT);
-
-	return (agent && strncasecmp(agent, "curl/", 5) == 0) ||
-	       (accept && strncasecmp(accept, "text/plain", 10) == 0);
-}
-
-struct reading {
-	struct query query;
-	const char *complaint;
-};
-
-static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name,
-				     const char *value)
-{
-	struct reading *reading = context;
-
-	(void)kind;
-	if (!reading->complaint)
-		reading->complaint = query_take(&reading->query, name, value);
-	return MHD_YES;
-}
-
-/* NULL, or what is wrong with what stands behind the question mark. */
-static const char *read_query(struct exchange *exchange)
-{
-	struct serve_question *question = &exchange->question;
-	struct reading reading = {.query.is_text = wants_text(exchange->connection)};
-
-	MHD_get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND, take_argument,
-				  &reading);
-	if (reading.complaint)
-		return reading.complaint;
-	if (reading.query.seconds && (reading.query.view || reading.query.base))
-		return "seconds= is of the profile as it is, without view= and base=\n";
-	question->seconds = reading.query.seconds;
-	question->sample_type = reading.query.sample_type;
-	question->is_text = reading.query.is_text;
-	exchange->view = reading.query.view;
-	exchange->base = reading.query.base;
-	if (question->route.page == SERVE_REPORT)
-		question->route.page = reading.query.display ? reading.query.display
-				       : question->is_text   ? SERVE_TEXT
-							     : SERVE_REPORT;
-	if (question->seconds || exchange->base) {
-		if (question->route.page == SERVE_LEAKS)
-			return NOT_AS_LEAKS;
-		if (question->route.page == SERVE_HEAP)
-			return NOT_AS_HEAP;
-	}
-	/* what the live page shows is asked for by its script */
-	if (question->route.page == SERVE_LIVE && question->is_text)
-		question->route.page = SERVE_TEXT;
-	return NULL;
 }
 
 /* ---- kept profiles --------------------------------------------------------------------------- */
@@ -140,12 +72,12 @@ static bool find_kept(struct exchange *exchange)
 	struct serve_question *question = &exchange->question;
 	const struct followed *session = follow_find(exchange->server->follow, question->route.pid);
 
-	if (exchange->view)
-		question->view_fd = kept_fd(session, exchange->view);
-	if (exchange->base)
-		question->base_fd = kept_fd(session, exchange->base);
-	return !(exchange->view && question->view_fd < 0) &&
-	       !(exchange->base && question->base_fd < 0);
+	if (exchange->kept.view)
+		question->view_fd = kept_fd(session, exchange->kept.view);
+	if (exchange->kept.base)
+		question->base_fd = kept_fd(session, exchange->kept.base);
+	return !(exchange->kept.view && question->view_fd < 0) &&
+	       !(exchange->kept.base && question->base_fd < 0);
 }
 
 /* A path without a pid is not of any session where there are several. */
@@ -229,7 +161,8 @@ static enum MHD_Result begin(const struct request_server *server, struct MHD_Con
 	result = checks_answer(connection, method, exchange->question.route.page,
 			       server->setup->options->attach != NULL);
 	if (!result) {
-		const char *complaint = read_query(exchange);
+		const char *complaint =
+			asked_read(connection, &exchange->question, &exchange->kept);
 
 		result = complaint ? reply_text(connection, MHD_HTTP_BAD_REQUEST, complaint)
 				   : MHD_NO;
@@ -297,7 +230,7 @@ static enum MHD_Result start(struct exchange *exchange)
 	if (checks_is_steering(exchange->question.route.page) &&
 	    !follow_get(exchange->server->follow, exchange->question.route.pid))
 		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND, NOT_SERVED);
-	if ((exchange->view || exchange->base) && is_ambiguous(exchange))
+	if ((exchange->kept.view || exchange->kept.base) && is_ambiguous(exchange))
 		return say_no_session(exchange);
 	if (!find_kept(exchange))
 		return reply_text(exchange->connection, MHD_HTTP_NOT_FOUND,
@@ -313,7 +246,10 @@ static enum MHD_Result start(struct exchange *exchange)
 				       exchange);
 	if (err)
 		return reply_text_with(exchange->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-				       "too much is asked at a time; again in a second\n",
+				       err == -EBUSY
+					       ? "this process is being looked at already; again "
+						 "when that has ended\n"
+					       : "too much is asked at a time; again in a second\n",
 				       MHD_HTTP_HEADER_RETRY_AFTER, "1");
 	MHD_suspend_connection(exchange->connection);
 	return MHD_YES;
@@ -336,7 +272,7 @@ static enum MHD_Result finish(struct exchange *exchange)
 				  "the answer took too long\n");
 	if (outcome >= sizeof(statuses) / sizeof(*statuses))
 		return reply_text(exchange->connection, MHD_HTTP_BAD_GATEWAY,
-				  "the profile could not be read within its bounds\n");
+				  "the answer could not be made within its bounds\n");
 	if (outcome == SERVE_ANSWERED)
 		return reply_file(exchange->connection, MHD_HTTP_OK, &exchange->answer_fd,
 				  type_of(exchange));

@@ -3,6 +3,7 @@
 #ifndef HI_SERVE_OPTIONS_H
 #define HI_SERVE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,12 @@ struct serve_options {
 	 * neither attach nor detach.
 	 */
 	int (*attach)(pid_t pid);
+	/*
+	 * Runs explain, census, leaks or owners, in a process of its own: prints, as the command
+	 * does, and returns its exit code. seconds: from the first look to the last, 0 = as it is
+	 * without that option. NULL = pages may not inspect.
+	 */
+	int (*inspect)(const char *command, pid_t pid, unsigned seconds, bool as_json);
 	const char *token; /* the file that has it, - = standard input, NULL = none is given */
 };
 

@@ -266,6 +266,24 @@ is_left_alone() {
 	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status" || fail "$1 is still traced"
 }
 
+# compile_without_libc FILE: a program that sleeps, and has no allocator that anybody knows
+compile_without_libc() {
+	cat >"$1.c" <<-'END'
+		void _start(void)
+		{
+			long second[2] = {1, 0}, result;
+
+			for (;;) /* nanosleep */
+				__asm__ volatile("syscall"
+						 : "=a"(result)
+						 : "a"(35), "D"(second), "S"(0)
+						 : "rcx", "r11", "memory");
+		}
+	END
+	gcc -nostdlib -static -fno-stack-protector -o "$1" "$1.c" ||
+		fail 'it does not compile without a library'
+}
+
 # report OPTION...: of the session that ended last
 report() {
 	"$HEAPINJECT" report "$HEAP" "$@"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // live.js - the page of a session that runs: its answer, its memory over time, what grows, and the reports of the profiles that are kept. All of it comes as
-// events (live_event.h); what the user has chosen stands in the address. Before it stand format.js and growth_chart.js of the page of reports.
+// events (live_event.h); what the user has chosen stands in the address. Before it stand format.js and growth_chart.js of the page of reports, and inspect.js.
 "use strict";
 
 // Requests may not have the user and the token that the page's own address may have, and entries of the history must have them.
@@ -56,7 +56,7 @@ function showReport() {
 
 function choose(changes) {
 	Object.assign(chosen, changes, { isShown: true });
-	history.pushState(null, "", path + queryOf(chosen.display));
+	history.pushState(null, "", path + queryOf(chosen.display) + location.hash);
 	showChoices();
 	showReport();
 }
@@ -393,6 +393,7 @@ function begin() {
 		byId(name).addEventListener("click", () => ask(name));
 	document.addEventListener("visibilitychange", watchWhileSeen);
 	listenToAxis();
+	beginInspecting();
 	readAddress();
 	showChoices();
 	showReport();
