@@ -112,7 +112,7 @@ static int count_all(struct counting *counting)
 	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
 }
 
-static void print(void *context, char *const *type, FILE *out)
+static void print(void *context, char *const *type, bool as_json, FILE *out)
 {
 	const struct counting *counting = context;
 	const struct counted counted = {
@@ -127,11 +127,11 @@ static void print(void *context, char *const *type, FILE *out)
 		.rows = counting->options.all ? 0 : CLI_LOOK_ROWS,
 	};
 
-	if (counting->is_of_pins && counting->options.json)
+	if (counting->is_of_pins && as_json)
 		pins_print_json(&counted, &counting->pins, out);
 	else if (counting->is_of_pins)
 		pins_print(&counted, &counting->pins, out);
-	else if (counting->options.json)
+	else if (as_json)
 		census_print_json(&counted, out);
 	else
 		census_print(&counted, out);
@@ -148,14 +148,20 @@ static int run_census(int argc, char **argv)
 		return exit_code;
 	if (counting.is_of_pins && counting.options.watch_ns)
 		return cli_usage_error(argv[0], "--pins looks once: not with --duration", NULL);
+	if (counting.is_of_pins && counting.options.html)
+		return cli_usage_error(argv[0], "--pins has no page: not with --html", NULL);
+	counting.look.as_json = counting.options.json;
+	counting.look.page.path = counting.options.html;
 	int err = cli_look_open(&counting.look, pid);
 	if (!err)
 		err = count_all(&counting);
-	return err ? refused_print(pid, err) : cli_look_end(&counting.look, print, &counting);
+	return err ? refused_print(pid, err)
+		   : cli_look_end(&counting.look, argv[0], print, &counting);
 }
 
 const struct command cli_census = {
-	"census", run_census, "PID [--duration TIME | --pins] [--all] [--show-data] [--json]",
+	"census", run_census,
+	"PID [--duration TIME | --pins] [--all] [--show-data] [--json] [--html FILE]",
 	"count what a process holds, by C++ class, strings and sizes",
 	"Walks the allocator's blocks in use from outside, and tells by their first bytes what "
 	"they "
@@ -168,4 +174,5 @@ const struct command cli_census = {
 	"      --show-data        with strings: how one of them begins. It may be anything that "
 	"the "
 	"process has\n"
+	"      --html FILE        also write a page that has it all; the file must not exist\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"};

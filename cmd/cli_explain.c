@@ -11,6 +11,7 @@
 
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_page.h"
 #include "clock.h"
 #include "explain_print.h"
 #include "hi_exit.h"
@@ -28,6 +29,7 @@
 
 struct explain_options {
 	bool json, once;
+	struct cli_page page; /* of --html */
 	uint64_t watch_ns;
 };
 
@@ -35,19 +37,22 @@ static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_
 {
 	static const struct option long_options[] = {{"json", no_argument, NULL, 'j'},
 						     {"once", no_argument, NULL, '1'},
+						     {"html", required_argument, NULL, 'h'},
 						     {"duration", required_argument, NULL, 's'},
 						     {NULL, 0, NULL, 0}};
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
 
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
-		if (option != 'j' && option != '1' && option != 's')
-			return cli_option_error("explain", option, &given);
 		if (option == 'j')
 			out->json = !given.is_off;
-		if (option == '1')
+		else if (option == '1')
 			out->once = !given.is_off;
-		if (option == 's' && hi_parse_time(given.value, &out->watch_ns))
+		else if (option == 'h')
+			out->page.path = given.value;
+		else if (option != 's')
+			return cli_option_error("explain", option, &given);
+		else if (hi_parse_time(given.value, &out->watch_ns))
 			return cli_usage_error("explain", "no duration", given.value);
 	}
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
@@ -107,7 +112,25 @@ static int look(const struct memory *memory, const struct explain_options *optio
 	return err;
 }
 
-static void print(pid_t pid, const struct explain_options *options, const struct watch *watch)
+static void print_json(const void *context, FILE *out)
+{
+	explain_print_json(context, out);
+}
+
+/* Returns an exit code. */
+static int print_page(struct cli_page *page, bool is_quiet, const struct explained *explained)
+{
+	int exit_code = cli_page_create(page);
+
+	if (exit_code == HI_EXIT_OK)
+		exit_code = cli_page_write(page, "explain", print_json, explained);
+	if (exit_code == HI_EXIT_OK && !is_quiet)
+		printf("Written: %s\n", page->path);
+	return exit_code;
+}
+
+/* Returns an exit code. */
+static int print(pid_t pid, struct explain_options *options, const struct watch *watch)
 {
 	struct proc_status status = {0};
 	char name[sizeof(status.comm) + 1] = "?";
@@ -129,6 +152,8 @@ static void print(pid_t pid, const struct explain_options *options, const struct
 		explain_print_json(&explained, stdout);
 	else
 		explain_print(&explained, stdout);
+	return options->page.path ? print_page(&options->page, options->json, &explained)
+				  : HI_EXIT_OK;
 }
 
 static int run_explain(int argc, char **argv)
@@ -148,7 +173,7 @@ static int run_explain(int argc, char **argv)
 	if (err)
 		exit_code = refused_print(pid, err);
 	else
-		print(pid, &options, &watch);
+		exit_code = print(pid, &options, &watch);
 	account_close(&watch.before);
 	account_close(&watch.now);
 	memory_close(&memory);
@@ -156,7 +181,7 @@ static int run_explain(int argc, char **argv)
 }
 
 const struct command cli_explain = {
-	"explain", run_explain, "PID [--duration TIME] [--once] [--json]",
+	"explain", run_explain, "PID [--duration TIME] [--once] [--json] [--html FILE]",
 	"say what the memory of a process consists of, and why it is so large",
 	"Reads the allocator's own structures and the kernel's page tables from outside, twice, "
 	"and "
@@ -167,4 +192,5 @@ const struct command cli_explain = {
 	"\n"
 	"  -s, --duration TIME    from the first look to the last (default: 5s)\n"
 	"      --once             look once: says nothing of what grows\n"
+	"      --html FILE        also write a page that has it all; the file must not exist\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"};

@@ -110,13 +110,13 @@ static struct leaks_found found_by(const struct looking *looking)
 	};
 }
 
-static void print(void *context, char *const *type, FILE *out)
+static void print(void *context, char *const *type, bool as_json, FILE *out)
 {
 	const struct looking *looking = context;
 	struct leaks_found found = found_by(looking);
 
 	found.type = type;
-	if (looking->options.json)
+	if (as_json)
 		leaks_print_json(&found, out);
 	else
 		leaks_print(&found, out);
@@ -130,6 +130,8 @@ static int run_leaks(int argc, char **argv)
 
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
+	looking.look.as_json = looking.options.json;
+	looking.look.page.path = looking.options.html;
 	int err = cli_look_open(&looking.look, pid);
 	if (!err)
 		err = find_all(&looking);
@@ -139,13 +141,13 @@ static int run_leaks(int argc, char **argv)
 		return refused_print(pid, err);
 	const struct leaks_found found = found_by(&looking);
 	const bool can_tell = leaks_can_tell(&found);
-	const int ended = cli_look_end(&looking.look, print, &looking);
+	const int ended = cli_look_end(&looking.look, argv[0], print, &looking);
 
 	return ended == HI_EXIT_OK && !can_tell ? HI_EXIT_UNSURE : ended;
 }
 
 const struct command cli_leaks = {
-	"leaks", run_leaks, "PID [--duration TIME] [--all] [--show-data] [--json]",
+	"leaks", run_leaks, "PID [--duration TIME] [--all] [--show-data] [--json] [--html FILE]",
 	"find blocks of a process that nothing refers to any more",
 	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
 	"twice or more. What is not\n"
@@ -158,4 +160,5 @@ const struct command cli_leaks = {
 	"      --show-data        with strings: how one of them begins. It may be anything that "
 	"the "
 	"process has\n"
+	"      --html FILE        also write a page that has it all; the file must not exist\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"};

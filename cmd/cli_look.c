@@ -26,6 +26,7 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 		{"show-data", no_argument, NULL, 'd'},
 		{"all", no_argument, NULL, 'a'},
 		{"duration", required_argument, NULL, 's'},
+		{"html", required_argument, NULL, 'h'},
 		{options->pins ? "pins" : NULL, no_argument, NULL, 'p'},
 		{NULL, 0, NULL, 0},
 	};
@@ -45,6 +46,9 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 			break;
 		case 'p':
 			*options->pins = !given.is_off;
+			break;
+		case 'h':
+			options->html = given.value;
 			break;
 		case 's':
 			if (hi_parse_time(given.value, &options->watch_ns))
@@ -108,10 +112,49 @@ int cli_look_stacks(struct cli_look *look, const struct mark_block *block, size_
 	return stack_rows_find(&look->stacks, block, count, group, out_rows);
 }
 
-int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context)
+/* What print_json() of the page needs. */
+struct printing {
+	cli_look_print *print;
+	void *context;
+	char *const *type;
+};
+
+static void print_json(const void *context, FILE *out)
+{
+	const struct printing *printing = context;
+
+	printing->print(printing->context, printing->type, true, out);
+}
+
+/* Without rights. Returns an exit code. */
+static int print_all(const struct cli_look *look, const char *command,
+		     const struct printing *printing, FILE *out)
+{
+	int exit_code = HI_EXIT_OK;
+
+	printing->print(printing->context, printing->type, look->as_json, out);
+	if (look->page.path)
+		exit_code = cli_page_write(&look->page, command, print_json, printing);
+	if (look->page.path && !exit_code && !look->as_json)
+		fprintf(out, "Written: %s\n", look->page.path);
+	const bool is_lost = ferror(out);
+	const char *why = fclose(out) ? strerror(errno) : is_lost ? "some of it is lost" : NULL;
+
+	if (why)
+		fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);
+	return why ? HI_EXIT_FAILED : exit_code;
+}
+
+int cli_look_end(struct cli_look *look, const char *command, cli_look_print *print, void *context)
 {
 	const struct type_infos *types = &look->reader.types;
 	char **readable = calloc(types->count + 1, sizeof(*readable));
+
+	if (look->page.path) {
+		if (cli_page_create(&look->page))
+			return HI_EXIT_FAILED;
+		look->file = &look->page.fd;
+	}
 	FILE *out = type_names_give_up_rights(look->file);
 
 	if (!out || !readable) {
@@ -121,13 +164,8 @@ int cli_look_end(const struct cli_look *look, cli_look_print *print, void *conte
 	}
 	for (size_t i = 0; i < types->count; i++)
 		readable[i] = type_names_readable(types->name[i]);
-	print(context, readable, out);
-	const bool is_lost = ferror(out);
-	const char *why = fclose(out) ? strerror(errno) : is_lost ? "some of it is lost" : NULL;
+	const struct printing printing = {print, context, readable};
+	const int exit_code = print_all(look, command, &printing, out);
 
-	if (why)
-		fprintf(stderr, "heapinject: standard output cannot be written: %s\n", why);
-	return why                                    ? HI_EXIT_FAILED
-	       : used_blocks_are_known(&look->blocks) ? HI_EXIT_OK
-						      : HI_EXIT_UNSURE;
+	return exit_code || used_blocks_are_known(&look->blocks) ? exit_code : HI_EXIT_UNSURE;
 }

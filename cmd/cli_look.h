@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli_page.h"
 #include "content.h"
 #include "inspected.h"
 #include "stack_rows.h"
@@ -18,6 +19,7 @@
 
 struct cli_look_options {
 	bool json, show_data, all;
+	const char *html;  /* the file; NULL = none */
 	uint64_t watch_ns; /* between two looks */
 	bool *pins;        /* what --pins sets; NULL: the command does not have it */
 };
@@ -31,6 +33,8 @@ struct cli_look {
 	struct known_stacks stacks;      /* of the session that is attached, if there is one */
 	const struct heap_visitor *also; /* sees the walk of the heaps, too; NULL: nobody does */
 	char name[32];                   /* of the program */
+	bool as_json;
+	struct cli_page page;
 	int *file; /* stays open without rights, see cli_look_end; NULL: there is none */
 };
 
@@ -47,11 +51,11 @@ must_check int cli_look_stacks(struct cli_look *look, const struct mark_block *b
 			       const uint32_t *group, struct stack_rows *out_rows);
 
 /* type: readable names of classes, by number. */
-typedef void cli_look_print(void *context, char *const *type, FILE *out);
+typedef void cli_look_print(void *context, char *const *type, bool as_json, FILE *out);
 /*
- * Gives up all rights and prints. Returns an exit code, of what is known of blocks, too; the
- * process has to end with it.
+ * Gives up all rights and prints; and again, as JSON, for the page of --html. Returns an exit code,
+ * of what is known of blocks, too; the process has to end with it. command: its name.
  */
-int cli_look_end(const struct cli_look *look, cli_look_print *print, void *context);
+int cli_look_end(struct cli_look *look, const char *command, cli_look_print *print, void *context);
 
 #endif

@@ -31,11 +31,10 @@ struct owning {
 
 static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 {
-	static const struct option long_options[] = {{"why", required_argument, NULL, 'w'},
-						     {"output", required_argument, NULL, 'o'},
-						     {"all", no_argument, NULL, 'a'},
-						     {"json", no_argument, NULL, 'j'},
-						     {NULL, 0, NULL, 0}};
+	static const struct option long_options[] = {
+		{"why", required_argument, NULL, 'w'},  {"output", required_argument, NULL, 'o'},
+		{"all", no_argument, NULL, 'a'},        {"json", no_argument, NULL, 'j'},
+		{"html", required_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "o:", .next = 1};
 
@@ -48,6 +47,8 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 			owning->all = !given.is_off;
 		else if (option == 'j')
 			owning->json = !given.is_off;
+		else if (option == 'h')
+			owning->look.page.path = given.value;
 		else
 			return cli_option_error(argv[0], option, &given);
 	}
@@ -56,6 +57,9 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 	owning->is_output_standard = owning->output && !strcmp(owning->output, "-");
 	if (owning->is_output_standard && owning->json)
 		return cli_usage_error(argv[0], "--json and -o - both need standard output", NULL);
+	if (owning->look.page.path && (owning->why || owning->output))
+		return cli_usage_error(argv[0], "--html has neither --why nor -o", NULL);
+	owning->look.as_json = owning->json;
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
 }
 
@@ -102,19 +106,20 @@ static int write_file(const struct owning *owning, const struct owner_names *nam
 	return err;
 }
 
-static int make_rows(const struct owning *owning, struct owner_rows *out_rows)
+static int make_rows(const struct owning *owning, bool as_json, struct owner_rows *out_rows)
 {
 	const uint64_t bytes = owning->look.blocks.bytes;
-	const uint64_t least = owning->all ? 0 : bytes / (owning->json ? JSON_SHARE : SHOWN_SHARE);
+	const uint64_t least = owning->all ? 0 : bytes / (as_json ? JSON_SHARE : SHOWN_SHARE);
 
-	return owner_rows_make(&owning->owners, owning->all || owning->json ? 0 : CLI_LOOK_ROWS,
-			       least, out_rows);
+	return owner_rows_make(&owning->owners, owning->all || as_json ? 0 : CLI_LOOK_ROWS, least,
+			       out_rows);
 }
 
 /* The table to `out`, or else the snapshot, and the table to standard error. */
-static int print_found(const struct owning *owning, const struct owners_found *found, FILE *out)
+static int print_found(const struct owning *owning, const struct owners_found *found, bool as_json,
+		       FILE *out)
 {
-	if (owning->json)
+	if (as_json)
 		owners_print_json(found, out);
 	else
 		owners_print(found, owning->is_output_standard ? stderr : out);
@@ -123,7 +128,7 @@ static int print_found(const struct owning *owning, const struct owners_found *f
 	return owning->output ? write_file(owning, &found->names, out) : 0;
 }
 
-static void print(void *context, char *const *type, FILE *out)
+static void print(void *context, char *const *type, bool as_json, FILE *out)
 {
 	struct owning *owning = context;
 	struct owners_found found = {
@@ -136,13 +141,14 @@ static void print(void *context, char *const *type, FILE *out)
 	int err = owning->why ? owner_paths_find(&owning->paths, &found.names) : 0;
 
 	if (!err)
-		err = make_rows(owning, &found.rows);
+		err = make_rows(owning, as_json, &found.rows);
 	if (err)
 		fprintf(stderr, "heapinject: nothing can be shown: %s\n", strerror(-err));
 	else
-		err = print_found(owning, &found, out);
+		err = print_found(owning, &found, as_json, out);
 	owner_rows_close(&found.rows);
-	owning->exit_code = err ? HI_EXIT_FAILED : HI_EXIT_OK;
+	if (err)
+		owning->exit_code = HI_EXIT_FAILED;
 }
 
 static int run_owners(int argc, char **argv)
@@ -161,12 +167,13 @@ static int run_owners(int argc, char **argv)
 	if (owning.output && !owning.is_output_standard)
 		exit_code = create_file(&owning);
 	if (exit_code == HI_EXIT_OK)
-		exit_code = cli_look_end(&owning.look, print, &owning);
+		exit_code = cli_look_end(&owning.look, argv[0], print, &owning);
 	return exit_code == HI_EXIT_OK ? owning.exit_code : exit_code;
 }
 
 const struct command cli_owners = {
-	"owners", run_owners, "PID [--why ADDRESS|CLASS] [--all] [--json] [-o FILE.heapsnapshot]",
+	"owners", run_owners,
+	"PID [--why ADDRESS|CLASS] [--all] [--json] [-o FILE.heapsnapshot | --html FILE]",
 	"say what keeps the blocks of a process: variables, stacks, and what these retain",
 	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
 	"and says which\n"
@@ -179,6 +186,7 @@ const struct command cli_owners = {
 	"                         to blocks of a class, as this command or census names it\n"
 	"      --all              all rows, not only the first 30 places and classes of 1 % and "
 	"more\n"
+	"      --html FILE        also write a page that has it all; the file must not exist\n"
 	"      --json             one JSON object; heapinject(1) has its members\n"
 	"  -o, --output FILE      also write a heap snapshot for DevTools of Chrome; the file must "
 	"not exist;\n"

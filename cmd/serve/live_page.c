@@ -9,7 +9,8 @@
 #define STYLE "@STYLE@"
 #define SCRIPT "@SCRIPT@"
 
-extern const char hi_live_page[], hi_live_style[], hi_live_script[]; /* live_sources.S */
+/* live_sources.S */
+extern const char hi_live_page[], hi_live_style[], hi_live_views[], hi_live_script[];
 
 void live_page_write_style(FILE *out)
 {
@@ -17,9 +18,15 @@ void live_page_write_style(FILE *out)
 	fputs(hi_live_style, out);
 }
 
-void live_page_write_script(FILE *out)
+void live_page_write_views(FILE *out)
 {
 	hi_analyzer_chart_script(out);
+	fputs(hi_live_views, out);
+}
+
+void live_page_write_script(FILE *out)
+{
+	live_page_write_views(out);
 	fputs(hi_live_script, out);
 }
 

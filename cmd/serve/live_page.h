@@ -13,5 +13,7 @@ void live_page_write(FILE *out);
 /* What is between <style> and </style>, and between <script> and </script>. */
 void live_page_write_style(FILE *out);
 void live_page_write_script(FILE *out);
+/* What that script begins with: how the JSON of explain, census, leaks and owners looks. */
+void live_page_write_views(FILE *out);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * live_sources.S - the sources in cmd/serve/page/ as bytes in the program's read-only data, each
- * ended by a NUL: const char hi_live_page[], hi_live_style[], hi_live_script[]. See live_page.h.
- * The script is of several files: later ones use earlier ones.
+ * ended by a NUL: const char hi_live_page[], hi_live_style[], hi_live_script[] of live_page.h,
+ * hi_live_inspect_page[] and hi_live_inspect_script[] of inspect_page.h, and hi_live_views[], a
+ * script that comes before either script. Of several files, later ones use earlier ones.
  */
 	.section .rodata
 
@@ -25,9 +26,21 @@ hi_live_\name:
 	.incbin "cmd/serve/page/live.css"
 	embedded style
 
-	embed script
+	embed inspect_page
+	.incbin "cmd/serve/page/inspect.html"
+	embedded inspect_page
+
+	embed views
+	.incbin "cmd/serve/page/theme.js"
 	.incbin "cmd/serve/page/inspect_table.js"
 	.incbin "cmd/serve/page/inspect_views.js"
+	embedded views
+
+	embed inspect_script
+	.incbin "cmd/serve/page/inspect_alone.js"
+	embedded inspect_script
+
+	embed script
 	.incbin "cmd/serve/page/inspect.js"
 	.incbin "cmd/serve/page/live.js"
 	embedded script

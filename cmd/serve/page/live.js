@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // live.js - the page of a session that runs: its answer, its memory over time, what grows, and the reports of the profiles that are kept. All of it comes as
-// events (live_event.h); what the user has chosen stands in the address. Before it stand format.js and growth_chart.js of the page of reports, and inspect.js.
+// events (live_event.h); what the user has chosen stands in the address. Before it stand format.js and growth_chart.js of the page of reports, theme.js and inspect.js.
 "use strict";
 
 // Requests may not have the user and the token that the page's own address may have, and entries of the history must have them.
@@ -358,16 +358,8 @@ function watchWhileSeen() {
 	byId("state").textContent = "waits until this tab is looked at";
 }
 
-function setTheme(isDark) {
-	document.documentElement.dataset.theme = isDark ? "dark" : "light";
-	byId("theme").setAttribute("aria-pressed", String(isDark));
-}
-
 function begin() {
-	const dark = matchMedia("(prefers-color-scheme: dark)");
-	setTheme(dark.matches);
-	dark.addEventListener("change", (event) => setTheme(event.matches));
-	byId("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
+	beginTheme();
 	byId("title").textContent = "pid " + pid;
 	byId("answer-rows").querySelector("thead tr").replaceChildren(...makeHeadings([["Verdict"], ["Function"], ["Slope", "number"],
 		["95% interval of the slope", "number"], ["Held", "number"], ["Over the window"]]));

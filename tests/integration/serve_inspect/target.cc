@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // target.cc - holds 5000 objects of one class and 700 of another, has lost 300 blocks, and says how
-// many bytes these are: orders, customers, lost.
+// many bytes these are: orders, customers, lost. An argument is the name that it takes.
 #include <alloca.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -57,8 +58,11 @@ static void __attribute__((noinline)) forget()
 	memset(room, 0, 16384);
 }
 
-int main()
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		prctl(PR_SET_NAME, argv[1]);
+
 	const size_t of_orders = hold(orders, 5000), of_customers = hold(customers, 700);
 	const size_t of_lost = lose(300);
 

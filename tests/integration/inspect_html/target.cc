@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "../serve_inspect/target.cc"
