@@ -209,10 +209,10 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .SECONDARY:
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers heaps leaks-clean foreign-roots browsers \
-	page-firefox package readers guard-kills long-session page-axe serve-scrape serve-connections \
-	fleet-files fleet-containers fleet-cost leaks leaks-servers pprof-equal bench bench-report \
-	bench-looks check-bench fuzz build-fuzzers fuzzers demo install uninstall clean help \
-	format format-check FORCE
+	page-firefox package readers guard-kills long-session page-axe serve-scrape \
+	serve-connections fleet-files fleet-containers fleet-cost leaks leaks-servers \
+	pprof-equal bench bench-report bench-looks check-bench fuzz build-fuzzers fuzzers demo \
+	install uninstall clean help format format-check FORCE
 
 all: $(program) ## build $(O)/heapinject, or $(O)/static/heapinject
 
