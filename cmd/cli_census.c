@@ -17,36 +17,81 @@
 struct counting {
 	struct cli_look look;
 	struct cli_look_options options;
-	struct census before, now;
+	struct census_looks looks; /* with --duration */
+	struct census now;
+	struct census_growth growth;
+	uint64_t look_ns; /* that the slowest look took */
 	bool is_of_pins;
 	struct release_units units;
 	struct pins pins;
 	struct stack_rows stacks;
 };
 
-static int count(struct cli_look *look, struct census *out_census)
-{
-	const int err = cli_look_now(look);
-	const struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
-
-	return err ? err : census_take(&look->inspected.source, &of, &look->reader, out_census);
-}
-
-/* The same, with the stacks that a session knows. */
-static int count_now(struct counting *counting)
+/* The blocks that were found last, with the stacks that a session knows. */
+static int count_found(struct counting *counting)
 {
 	struct cli_look *look = &counting->look;
-	int err = cli_look_now(look);
 	struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
 
-	if (err)
-		return err;
 	of.group = calloc(of.count + 1, sizeof(*of.group));
-	err = of.group ? census_take(&look->inspected.source, &of, &look->reader, &counting->now)
-		       : -ENOMEM;
+	int err = of.group
+			  ? census_take(&look->inspected.source, &of, &look->reader, &counting->now)
+			  : -ENOMEM;
 	if (!err)
 		err = cli_look_stacks(look, of.block, of.count, of.group, &counting->stacks);
 	free(of.group);
+	return err;
+}
+
+static int count_once(struct counting *counting)
+{
+	const int err = cli_look_now(&counting->look);
+
+	return err ? err : count_found(counting);
+}
+
+/* One of several looks; the last one has all that is known. */
+static int count_in_turn(struct counting *counting, bool is_last)
+{
+	struct cli_look *look = &counting->look;
+	const uint64_t begin_ns = clock_now_ns();
+	int err = cli_look_now(look);
+	const uint64_t found_ns = clock_now_ns();
+	const struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
+	struct census census = {0};
+
+	if (err)
+		return err;
+	err = is_last ? count_found(counting)
+		      : census_take(&look->inspected.source, &of, &look->reader, &census);
+	if (!err)
+		err = census_looks_add(&counting->looks, is_last ? &counting->now : &census,
+				       found_ns);
+	census_close(&census);
+	const uint64_t took_ns = clock_now_ns() - begin_ns;
+	if (took_ns > counting->look_ns && !is_last)
+		counting->look_ns = took_ns;
+	return err;
+}
+
+/*
+ * Looks at equal intervals. The first one says how many there will be; where the others take
+ * longer, the time that was asked for ends them, if there are enough.
+ */
+static int count_several(struct counting *counting)
+{
+	const uint64_t duration_ns = counting->options.watch_ns, begin_ns = clock_now_ns();
+	int err = count_in_turn(counting, false);
+	const unsigned wanted = census_looks_wanted(duration_ns, counting->look_ns);
+
+	for (bool is_last = false; !err && !is_last;) {
+		const unsigned at = counting->looks.count;
+
+		clock_wait_until(begin_ns + duration_ns / (wanted - 1) * at);
+		is_last = at + 1 == wanted ||
+			  (at + 1 >= CENSUS_LOOKS_MIN && clock_now_ns() >= begin_ns + duration_ns);
+		err = count_in_turn(counting, is_last);
+	}
 	return err;
 }
 
@@ -99,17 +144,13 @@ static int count_pins(struct counting *counting)
 
 static int count_all(struct counting *counting)
 {
-	struct cli_look *look = &counting->look;
-	const bool is_twice = counting->options.watch_ns;
-	int err = 0;
+	int err = counting->is_of_pins         ? count_pins(counting)
+		  : counting->options.watch_ns ? count_several(counting)
+					       : count_once(counting);
 
-	if (is_twice) {
-		err = count(look, &counting->before);
-		clock_wait_until(clock_now_ns() + counting->options.watch_ns);
-	}
 	if (!err)
-		err = counting->is_of_pins ? count_pins(counting) : count_now(counting);
-	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
+		err = census_growth_find(&counting->now, &counting->looks, &counting->growth);
+	return !err && !memory_is_alive(&counting->look.memory) ? -ESRCH : err;
 }
 
 static void print(void *context, char *const *type, bool as_json, FILE *out)
@@ -119,8 +160,9 @@ static void print(void *context, char *const *type, bool as_json, FILE *out)
 		.pid = counting->look.memory.pid,
 		.name = counting->look.name,
 		.blocks = &counting->look.blocks,
-		.before = counting->options.watch_ns ? &counting->before : NULL,
 		.now = &counting->now,
+		.growth = &counting->growth,
+		.look_seconds = (double)counting->look_ns / 1e9,
 		.stacks = &counting->stacks,
 		.type = type,
 		.show_data = counting->options.show_data,
@@ -168,7 +210,10 @@ const struct command cli_census = {
 	"hold. Nothing is\n"
 	"injected, and no thread is stopped.\n"
 	"\n"
-	"  -s, --duration TIME    count twice, this far apart, and show what grew first\n"
+	"  -s, --duration TIME    look up to 20 times within this time, and show what grows first, "
+	"with\n"
+	"                         intervals; six times if a look takes long, twice if it takes too "
+	"long\n"
 	"      --pins             which of them keep free memory from going back, and how much\n"
 	"      --all              all rows, not only the first 30\n"
 	"      --show-data        with strings: how one of them begins. It may be anything that "

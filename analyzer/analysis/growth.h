@@ -10,7 +10,7 @@
 #define HI_GROWTH_H
 
 #include "series.h"
-#include "slope.h"
+#include "hi_slope.h"
 
 struct growth_stack {
 	const struct series_stack *stack;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "slope.h"
+#include "hi_slope.h"
 
 #define NS_PER_S 1e9
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* slope.c - see slope.h. */
-#include "slope.h"
+/* slope.c - see hi_slope.h. */
+#include "hi_slope.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 /* a sum of squares below this share is rounding: the points are on a straight line */
 #define ROUNDING 1e-20
 #define NORMAL_95 1.959964
-#define NORMAL_99 2.575829
+#define SURE 0.01
 
 double slope_of_line(const double *time, const double *value, size_t count)
 {
@@ -105,6 +105,14 @@ static void set_interval(const double *slopes, size_t pairs, double deviation, s
 	slope->high = high >= (double)pairs ? INFINITY : slopes[(size_t)high];
 }
 
+/* Both tails of the normal distribution; one pair is the correction for continuity. */
+static double chance_of(double rising, double deviation)
+{
+	const double pairs = fmax(fabs(rising) - 1, 0);
+
+	return deviation > 0 ? erfc(pairs / (deviation * sqrt(2))) : 1;
+}
+
 /* The median residual. Overwrites sorted[] with the residuals, sorted. */
 static double level_of(const double *time, const double *value, size_t count, double slope,
 		       double *sorted)
@@ -127,7 +135,7 @@ int slope_of(const double *time, const double *value, size_t count, struct slope
 		sorted[i] = value[i];
 	qsort(sorted, count, sizeof(*sorted), compare_numbers);
 	const double rising = pair_slopes(time, value, count, slopes, &pairs);
-	*out_slope = (struct slope){.low = -INFINITY, .high = INFINITY};
+	*out_slope = (struct slope){.low = -INFINITY, .high = INFINITY, .chance = 1};
 	if (pairs)
 		out_slope->value = (slopes[(pairs - 1) / 2] + slopes[pairs / 2]) / 2;
 	const double r = correlation(time, value, count, out_slope->value);
@@ -135,7 +143,8 @@ int slope_of(const double *time, const double *value, size_t count, struct slope
 	out_slope->level = level_of(time, value, count, out_slope->value, sorted);
 	if (count >= SLOPE_POINTS_MIN && pairs) {
 		set_interval(slopes, pairs, deviation, out_slope);
-		out_slope->is_sure = deviation > 0 && fabs(rising) - 1 > NORMAL_99 * deviation;
+		out_slope->chance = chance_of(rising, deviation);
+		out_slope->is_sure = out_slope->chance < SURE;
 	}
 	free(slopes);
 	return 0;

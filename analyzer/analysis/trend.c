@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#include "slope.h"
+#include "hi_slope.h"
 
 #define QUARTERS 4
 /* of the window, each of which must rise: a random walk rises in each of few by chance */

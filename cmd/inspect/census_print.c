@@ -3,84 +3,67 @@
 #include "census_print.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
 
 #include "group_name.h"
 #include "hi_units.h"
 #include "plain_text.h"
 
-/* A group, with what it was before. */
-struct row {
-	const struct census_group *group;
-	int64_t blocks, bytes; /* more than before */
-};
-
-struct rows {
-	struct row *row;
-	size_t count;
-	double seconds; /* 0: there is no before */
-};
-
-static int compare_bytes(const void *a, const void *b)
-{
-	const struct row *left = a, *right = b;
-
-	if (left->group->bytes != right->group->bytes)
-		return left->group->bytes > right->group->bytes ? -1 : 1;
-	return left->group->sample < right->group->sample ? -1 : 1;
-}
-
-static int compare_growth(const void *a, const void *b)
-{
-	const struct row *left = a, *right = b;
-
-	if (left->bytes != right->bytes)
-		return left->bytes > right->bytes ? -1 : 1;
-	return compare_bytes(a, b);
-}
-
-/* The rows, largest first, or those first that grew most. */
-static struct rows sorted(const struct counted *counted)
-{
-	const struct census *now = counted->now, *before = counted->before;
-	struct rows rows = {.row = calloc(now->count + 1, sizeof(*rows.row))};
-
-	for (size_t i = 0; rows.row && i < now->count; i++) {
-		const struct census_group *old =
-			before ? census_find(before, &now->group[i]) : NULL;
-		struct row *row = &rows.row[rows.count++];
-
-		row->group = &now->group[i];
-		row->blocks = (int64_t)now->group[i].count - (old ? (int64_t)old->count : 0);
-		row->bytes = (int64_t)now->group[i].bytes - (old ? (int64_t)old->bytes : 0);
-	}
-	rows.seconds = before ? (double)(now->at_ns - before->at_ns) / 1e9 : 0;
-	if (rows.count)
-		qsort(rows.row, rows.count, sizeof(*rows.row),
-		      before ? compare_growth : compare_bytes);
-	return rows;
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static void print_growth(const struct row *row, double seconds, FILE *out)
+static void print_bytes_rate(double bytes, int width, FILE *out)
 {
-	char text[HI_UNITS_TEXT_MAX], number[HI_UNITS_TEXT_MAX + 4] = "";
-	const double bytes = (double)row->bytes / seconds;
+	char text[HI_UNITS_TEXT_MAX], rate[HI_UNITS_TEXT_MAX + 4] = "?";
 
-	if (row->bytes)
-		snprintf(number, sizeof(number), "%c%s/s", bytes < 0 ? '-' : '+',
-			 hi_format_bytes(bytes < 0 ? -bytes : bytes, text, sizeof(text)));
-	fprintf(out, "  %12s  ", number);
-	if (row->blocks)
-		snprintf(number, sizeof(number), "%+.1f/s", (double)row->blocks / seconds);
-	else
-		number[0] = 0;
-	fprintf(out, "%11s", number);
+	if (isfinite(bytes))
+		snprintf(rate, sizeof(rate), "%c%s/s", bytes < 0 ? '-' : '+',
+			 hi_format_bytes(fabs(bytes), text, sizeof(text)));
+	fprintf(out, "%*s", width, rate);
 }
 
-static void print_row(const struct counted *counted, const struct row *row, double seconds,
-		      FILE *out)
+static void print_blocks_rate(double blocks, int width, FILE *out)
+{
+	char rate[HI_UNITS_TEXT_MAX] = "?";
+
+	if (isfinite(blocks))
+		snprintf(rate, sizeof(rate), "%+.1f/s", blocks);
+	fprintf(out, "%*s", width, rate);
+}
+
+typedef void print_rate(double value, int width, FILE *out);
+
+static void print_interval(const struct census_rate *rate, print_rate *print, FILE *out)
+{
+	fputs("  ", out);
+	print(rate->low, 11, out);
+	fputs(" .. ", out);
+	print(rate->high, -11, out);
+}
+
+#define GROWTH_FORMAT "  %-11s  %12s  %26s  %10s  %26s"
+
+static void print_growth(const struct census_row *row, bool has_intervals, FILE *out)
+{
+	if (!row->has_changed) {
+		fprintf(out, "%*s", has_intervals ? 95 : 26, "");
+		return;
+	}
+	if (has_intervals)
+		fprintf(out, "  %-11s", census_verdict_word(row->verdict));
+	print_bytes_rate(row->bytes.value, 14, out);
+	if (has_intervals)
+		print_interval(&row->bytes, print_bytes_rate, out);
+	print_blocks_rate(row->blocks.value, 12, out);
+	if (has_intervals)
+		print_interval(&row->blocks, print_blocks_rate, out);
+}
+
+static bool has_intervals(const struct census_growth *growth)
+{
+	return growth->looks >= CENSUS_LOOKS_MIN;
+}
+
+static void print_row(const struct counted *counted, const struct census_row *row, FILE *out)
 {
 	const struct census_group *group = row->group;
 	char text[HI_UNITS_TEXT_MAX];
@@ -88,8 +71,8 @@ static void print_row(const struct counted *counted, const struct row *row, doub
 	fprintf(out, "  %10s  %5.1f  %10" PRIu64,
 		hi_format_bytes((double)group->bytes, text, sizeof(text)),
 		100.0 * (double)group->bytes / (double)counted->now->bytes, group->count);
-	if (seconds > 0)
-		print_growth(row, seconds, out);
+	if (counted->growth->looks)
+		print_growth(row, has_intervals(counted->growth), out);
 	fputs("  ", out);
 	group_name_print(group, counted->type, counted->show_data, out);
 	fputc('\n', out);
@@ -114,71 +97,105 @@ static void print_kinds(const struct counted *counted, FILE *out)
 	fputc('\n', out);
 }
 
-static void print_head(const struct counted *counted, bool has_growth, FILE *out)
+static void print_head(const struct counted *counted, FILE *out)
 {
 	fputs("  ", out);
 	print_kinds(counted, out);
-	fprintf(out, "  %10s  %5s  %10s%s  %s\n", "bytes", "%", "blocks",
-		has_growth ? "        growth       blocks" : "", "what");
+	fprintf(out, "  %10s  %5s  %10s", "bytes", "%", "blocks");
+	if (has_intervals(counted->growth))
+		fprintf(out, GROWTH_FORMAT, "", "bytes", "95%", "blocks", "95%");
+	else if (counted->growth->looks)
+		fprintf(out, "%14s%12s", "growth", "blocks");
+	fputs("  what\n", out);
+}
+
+static void print_looks(const struct counted *counted, FILE *out)
+{
+	const struct census_growth *growth = counted->growth;
+	char within[HI_UNITS_TEXT_MAX], look[HI_UNITS_TEXT_MAX];
+
+	fprintf(out, "; %u looks within %s", growth->looks,
+		hi_format_ns(growth->seconds * 1e9, within, sizeof(within)));
+	if (has_intervals(growth))
+		fputs(", what grows comes first", out);
+	else
+		fprintf(out,
+			".\nThese are too few to say what grows: the difference may be chance. "
+			"A look takes %s, %u are\nneeded: --duration %.0fs or more",
+			hi_format_ns(counted->look_seconds * 1e9, look, sizeof(look)),
+			CENSUS_LOOKS_MIN, ceil(counted->look_seconds * (CENSUS_LOOKS_MIN + 1)));
 }
 
 void census_print(const struct counted *counted, FILE *out)
 {
-	struct rows rows = sorted(counted);
+	const struct census_growth *growth = counted->growth;
 	char text[HI_UNITS_TEXT_MAX];
 	const size_t shown =
-		counted->rows && counted->rows < rows.count ? counted->rows : rows.count;
+		counted->rows && counted->rows < growth->count ? counted->rows : growth->count;
 
 	fprintf(out, "%d (%s): %" PRIu64 " blocks in use, %s usable", (int)counted->pid,
 		counted->name, counted->now->block_count,
 		hi_format_bytes((double)counted->now->bytes, text, sizeof(text)));
-	if (rows.seconds > 0)
-		fprintf(out, "; what grew within %.1f s comes first", rows.seconds);
+	if (growth->looks)
+		print_looks(counted, out);
 	fputc('\n', out);
-	if (rows.count)
-		print_head(counted, rows.seconds > 0, out);
+	if (growth->count)
+		print_head(counted, out);
 	for (size_t i = 0; i < shown; i++)
-		print_row(counted, &rows.row[i], rows.seconds, out);
-	if (shown < rows.count)
-		fprintf(out, "  (%zu more rows: --all)\n", rows.count - shown);
+		print_row(counted, &growth->row[i], out);
+	if (shown < growth->count)
+		fprintf(out, "  (%zu more rows: --all)\n", growth->count - shown);
 	if (counted->now->is_crowded)
 		fprintf(out, "more than %u kinds: sizes of the others are not told apart\n",
 			CENSUS_GROUPS_MAX);
 	stack_rows_note(counted->stacks, counted->now->block_count, out);
 	group_notes_print(counted->blocks, out);
-	free(rows.row);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void print_row_json(const struct counted *counted, const struct row *row, double seconds,
-			   FILE *out)
+static void print_rate_json(const char *name, const struct census_rate *rate, bool has_interval,
+			    FILE *out)
+{
+	fprintf(out, ",\"%s_per_second\":%.3f", name, rate->value);
+	if (has_interval && isfinite(rate->low) && isfinite(rate->high))
+		fprintf(out, ",\"%s_per_second_low\":%.3f,\"%s_per_second_high\":%.3f", name,
+			rate->low, name, rate->high);
+	else
+		fprintf(out, ",\"%s_per_second_low\":null,\"%s_per_second_high\":null", name, name);
+}
+
+static void print_row_json(const struct counted *counted, const struct census_row *row, FILE *out)
 {
 	fputc('{', out);
 	group_name_print_json(row->group, counted->type, counted->show_data, out);
 	fprintf(out, ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64, row->group->count,
 		row->group->bytes);
-	if (seconds > 0)
-		fprintf(out, ",\"blocks_per_second\":%.3f,\"bytes_per_second\":%.1f",
-			(double)row->blocks / seconds, (double)row->bytes / seconds);
+	if (counted->growth->looks) {
+		const bool has_interval = has_intervals(counted->growth);
+
+		fprintf(out, ",\"verdict\":\"%s\"", census_verdict_word(row->verdict));
+		print_rate_json("blocks", &row->blocks, has_interval, out);
+		print_rate_json("bytes", &row->bytes, has_interval, out);
+	}
 	stack_rows_print_json(counted->stacks, (size_t)(row->group - counted->now->group), out);
 	fputc('}', out);
 }
 
 void census_print_json(const struct counted *counted, FILE *out)
 {
-	struct rows rows = sorted(counted);
+	const struct census_growth *growth = counted->growth;
 
 	fprintf(out, "{\"pid\":%d,\"name\":", (int)counted->pid);
 	plain_text_json(out, counted->name);
-	fprintf(out, ",\"seconds\":%.3f,\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64, rows.seconds,
-		counted->now->block_count, counted->now->bytes);
+	fprintf(out, ",\"seconds\":%.3f,\"looks\":%u,\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64,
+		growth->seconds, growth->looks ? growth->looks : 1, counted->now->block_count,
+		counted->now->bytes);
 	group_notes_print_json(counted->blocks, out);
 	fputs(",\"rows\":[", out);
-	for (size_t i = 0; i < rows.count; i++) {
+	for (size_t i = 0; i < growth->count; i++) {
 		fputs(i ? "," : "", out);
-		print_row_json(counted, &rows.row[i], rows.seconds, out);
+		print_row_json(counted, &growth->row[i], out);
 	}
 	fputs("]}\n", out);
-	free(rows.row);
 }

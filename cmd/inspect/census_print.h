@@ -8,15 +8,16 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "census.h"
+#include "census_growth.h"
 #include "stack_rows.h"
 
 struct counted {
 	pid_t pid;
 	const char *name; /* of the program */
 	const struct used_blocks *blocks;
-	const struct census *before; /* NULL: it was taken once */
 	const struct census *now;
+	const struct census_growth *growth; /* not of pins_print() */
+	double look_seconds;                /* that a look takes */
 	const struct stack_rows *stacks;
 	char *const *type; /* readable, by number */
 	bool show_data;    /* also what is in strings */

@@ -73,6 +73,27 @@ const struct census_group *census_find(const struct census *census,
 	return slot ? &census->group[slot - 1] : NULL;
 }
 
+int census_intern(struct census *census, const struct census_group *group, uint32_t *out_index)
+{
+	struct census_group added = *group;
+	const int err = make_room(census);
+
+	if (err)
+		return err;
+	uint32_t *slot = slot_of(census, &added);
+	if (!*slot && census->count >= CENSUS_GROUPS_MAX) {
+		census->is_crowded = true;
+		added.size = 0;
+		slot = slot_of(census, &added);
+	}
+	if (!*slot) {
+		census->group[census->count] = added;
+		*slot = (uint32_t)++census->count;
+	}
+	*out_index = *slot - 1;
+	return 0;
+}
+
 /* One block, as its content says. */
 struct counted {
 	const struct mark_block *block;
@@ -85,34 +106,24 @@ struct counted {
 static int count_block(struct census *census, const struct counted *counted, uint32_t *out_group)
 {
 	const struct mark_block *block = counted->block;
-	struct census_group key = {
+	const struct census_group key = {
 		.kind = counted->content.kind,
 		.type = counted->content.type,
 		.size = counted->content.kind == CONTENT_OBJECT ? 0 : block->bytes,
 		.sample = block->address,
 	};
-	const int err = make_room(census);
+	uint32_t index;
+	const int err = census_intern(census, &key, &index);
 
 	if (err)
 		return err;
-	uint32_t *slot = slot_of(census, &key);
-	if (!*slot && census->count >= CENSUS_GROUPS_MAX) {
-		census->is_crowded = true;
-		key.size = 0;
-		slot = slot_of(census, &key);
-	}
-	if (!*slot) {
-		if (key.kind == CONTENT_TEXT)
-			memcpy(key.text, counted->byte,
-			       counted->known < sizeof(key.text) ? counted->known
-								 : sizeof(key.text));
-		census->group[census->count] = key;
-		*slot = (uint32_t)++census->count;
-	}
-	struct census_group *group = &census->group[*slot - 1];
+	struct census_group *group = &census->group[index];
 
+	if (!group->count && key.kind == CONTENT_TEXT)
+		memcpy(group->text, counted->byte,
+		       counted->known < sizeof(group->text) ? counted->known : sizeof(group->text));
 	if (out_group)
-		*out_group = *slot - 1;
+		*out_group = index;
 	group->count++;
 	group->bytes += block->bytes;
 	group->more_count += counted->more.count;

@@ -47,6 +47,12 @@ struct census_of {
 must_check int census_take(const struct heap_source *source, const struct census_of *of,
 			   struct content_reader *reader, struct census *out_census);
 void census_close(struct census *census);
+/*
+ * The index of the group of this kind, type and size; a new one has what `group` has. If there are
+ * too many, that of size 0. 0 or -ENOMEM.
+ */
+must_check int census_intern(struct census *census, const struct census_group *group,
+			     uint32_t *out_index);
 /* The same group in another census, or NULL. Types of both have to be of one reader. */
 const struct census_group *census_find(const struct census *census,
 				       const struct census_group *group);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // objects.cc - holds a known number of objects of known classes, strings and other blocks, says
-// "ready", and then holds 200 more objects of class net::session a second until its input ends.
+// "ready", and then holds 200 more objects of class net::session and 100 fewer of net::expiring a
+// second, and between 500 and 1000 of net::request, up and down once a second, until its input
+// ends.
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,6 +20,14 @@ struct session {
 };
 struct secure_session : session {
 	int key = 7;
+};
+struct request {
+	virtual ~request() = default;
+	char room[300] = {1};
+};
+struct expiring {
+	virtual ~expiring() = default;
+	char room[500] = {1};
 };
 } // namespace net
 
@@ -41,6 +51,8 @@ struct plain {
 } // namespace
 
 static std::vector<void *> kept;
+static std::vector<net::request *> requests;
+static std::vector<net::expiring *> expiring;
 
 template <class T> static void hold(unsigned count)
 {
@@ -57,10 +69,23 @@ static void hold_text(unsigned count)
 	}
 }
 
-static void grow()
+static void set_requests(size_t count)
 {
-	for (;;) {
+	for (; requests.size() > count; requests.pop_back())
+		delete requests.back();
+	while (requests.size() < count)
+		requests.push_back(new net::request);
+}
+
+static void change()
+{
+	for (unsigned step = 0;; step++) {
+		const unsigned at = step % 10;
+
 		hold<net::session>(20);
+		set_requests(500 + 100 * (at < 5 ? at : 10 - at));
+		for (unsigned i = 0; i < 10 && !expiring.empty(); i++, expiring.pop_back())
+			delete expiring.back();
 		usleep(100000);
 	}
 }
@@ -68,6 +93,8 @@ static void grow()
 int main()
 {
 	kept.reserve(1000000);
+	requests.reserve(1000);
+	expiring.reserve(20000);
 	hold<net::session>(10000);
 	hold<net::secure_session>(3000);
 	hold<table<int, std::vector<char>>>(2000);
@@ -82,7 +109,10 @@ int main()
 			block[j] = kept[j];
 		kept.push_back(block);
 	}
-	std::thread(grow).detach();
+	while (expiring.size() < 20000)
+		expiring.push_back(new net::expiring);
+	set_requests(500);
+	std::thread(change).detach();
 	puts("ready");
 	fflush(stdout);
 	char byte;

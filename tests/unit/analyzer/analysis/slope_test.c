@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "slope.h"
+#include "hi_slope.h"
 
 #define POINTS_MAX 100u
 #define RUNS 2000u
@@ -39,7 +39,22 @@ UNIT_TEST(a_line_is_a_line)
 	CHECK(slope.is_sure && fabs(slope.level - 3) < 1e-9);
 	CHECK(fabs(slope_of_line(time, value, 7) - 2) < 1e-9);
 	CHECK_EQ(slope_of(time, value, 5, &slope), 0);
-	CHECK(!slope.is_sure && isinf(slope.low) && isinf(slope.high));
+	CHECK(!slope.is_sure && isinf(slope.low) && isinf(slope.high) && slope.chance == 1);
+}
+
+/* 21 rising pairs of 7 points: 20 / sqrt(7 * 6 * 19 / 18) = 3.0038 standard deviations. */
+UNIT_TEST(the_chance_of_an_order_is_that_of_kendall)
+{
+	const double time[] = {0, 1, 2, 3, 4, 5, 6}, rising[] = {0, 1, 2, 3, 4, 5, 6},
+		     falling[] = {6, 5, 4, 3, 2, 1, 0}, neither[] = {1, 3, 1, 3, 1, 3, 1};
+	struct slope slope;
+
+	CHECK_EQ(slope_of(time, rising, 7, &slope), 0);
+	CHECK(fabs(slope.chance - 0.002667) < 1e-5);
+	CHECK_EQ(slope_of(time, falling, 7, &slope), 0);
+	CHECK(fabs(slope.chance - 0.002667) < 1e-5);
+	CHECK_EQ(slope_of(time, neither, 7, &slope), 0);
+	CHECK(slope.chance == 1);
 }
 
 UNIT_TEST(what_does_not_change_has_no_slope)

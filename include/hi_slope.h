@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slope.h - how fast a quantity changes that was measured at several times, and whether the change
- * is more than chance.
+ * hi_slope.h - how fast a quantity changes that was measured at several times, and whether the
+ * change is more than chance.
  *
- * It uses the Theil-Sen slope and the Mann-Kendall test (docs/sampling.md).
+ * It uses the Theil-Sen slope and the Mann-Kendall test (docs/sampling.md). The analyzer has it
+ * (analyzer/analysis/slope.c); `census` asks it, too.
  */
 #ifndef HI_SLOPE_H
 #define HI_SLOPE_H
@@ -22,6 +23,8 @@ struct slope {
 	double value, low, high;
 	/* value at time 0 of the line with this slope that has as many points above it as below */
 	double level;
+	/* the probability that values without a slope have as clear an order; 1: not known */
+	double chance;
 	bool is_sure; /* the slope differs from zero, at the 1 % level */
 };
 
