@@ -21,26 +21,49 @@ struct counting {
 	struct census now;
 	struct census_growth growth;
 	uint64_t look_ns; /* that the slowest look took */
-	bool is_of_pins;
+	uint32_t *group;  /* of `now`, by block */
+	bool is_of_pins, is_of_owners;
 	struct release_units units;
 	struct pins pins;
+	struct owners owners; /* with --owner: also has `now` and `group` */
+	struct referrers referrers;
 	struct stack_rows stacks;
 };
 
-/* The blocks that were found last, with the stacks that a session knows. */
-static int count_found(struct counting *counting)
+/* Of the blocks that were found last. */
+static int take_census(struct counting *counting)
 {
 	struct cli_look *look = &counting->look;
 	struct census_of of = {.block = look->blocks.block, .count = look->blocks.count};
 
-	of.group = calloc(of.count + 1, sizeof(*of.group));
-	int err = of.group
-			  ? census_take(&look->inspected.source, &of, &look->reader, &counting->now)
-			  : -ENOMEM;
-	if (!err)
-		err = cli_look_stacks(look, of.block, of.count, of.group, &counting->stacks);
-	free(of.group);
-	return err;
+	if (counting->is_of_owners) {
+		int err = owners_find(&look->inspected, &look->blocks, &look->reader,
+				      &counting->owners);
+
+		if (!err)
+			err = referrers_find(&counting->owners, &counting->referrers);
+		counting->now = counting->owners.census;
+		counting->group = counting->owners.group;
+		return err;
+	}
+	of.group = counting->group = calloc(of.count + 1, sizeof(*of.group));
+	return of.group ? census_take(&look->inspected.source, &of, &look->reader, &counting->now)
+			: -ENOMEM;
+}
+
+static int find_stacks(struct counting *counting)
+{
+	struct cli_look *look = &counting->look;
+
+	return cli_look_stacks(look, look->blocks.block, look->blocks.count, counting->group,
+			       &counting->stacks);
+}
+
+static int count_found(struct counting *counting)
+{
+	const int err = take_census(counting);
+
+	return err ? err : find_stacks(counting);
 }
 
 static int count_once(struct counting *counting)
@@ -95,20 +118,18 @@ static int count_several(struct counting *counting)
 	return err;
 }
 
-static int find_pins(struct counting *counting, uint32_t *group)
+static int find_pins(struct counting *counting)
 {
 	struct cli_look *look = &counting->look;
-	const struct census_of of = {
-		.block = look->blocks.block, .count = look->blocks.count, .group = group};
 	struct resident resident;
 	int err = resident_read(&look->memory, &look->inspected.maps, &resident);
 
 	if (!err)
-		err = census_take(&look->inspected.source, &of, &look->reader, &counting->now);
+		err = take_census(counting);
 	const struct pins_of pins_of = {
-		.block = of.block,
-		.count = of.count,
-		.group = group,
+		.block = look->blocks.block,
+		.count = look->blocks.count,
+		.group = counting->group,
 		.group_count = counting->now.count,
 		.units = &counting->units,
 		.resident = &resident,
@@ -116,7 +137,7 @@ static int find_pins(struct counting *counting, uint32_t *group)
 	if (!err)
 		err = pins_find(&pins_of, &counting->pins);
 	if (!err)
-		err = cli_look_stacks(look, of.block, of.count, group, &counting->stacks);
+		err = find_stacks(counting);
 	resident_close(&resident);
 	return err;
 }
@@ -132,12 +153,9 @@ static int count_pins(struct counting *counting)
 	look->also = NULL;
 	if (err)
 		return err;
-	uint32_t *group = calloc(look->blocks.count + 1, sizeof(*group));
-
 	release_units_sort(&counting->units);
 	look->blocks.is_partial |= counting->units.is_partial;
-	err = group ? find_pins(counting, group) : -ENOMEM;
-	free(group);
+	err = find_pins(counting);
 	release_units_close(&counting->units);
 	return err;
 }
@@ -156,6 +174,10 @@ static int count_all(struct counting *counting)
 static void print(void *context, char *const *type, bool as_json, FILE *out)
 {
 	const struct counting *counting = context;
+	const struct referrer_rows referrers = {
+		.names = {&counting->owners, type},
+		.referrers = counting->is_of_owners ? &counting->referrers : NULL,
+	};
 	const struct counted counted = {
 		.pid = counting->look.memory.pid,
 		.name = counting->look.name,
@@ -164,6 +186,7 @@ static void print(void *context, char *const *type, bool as_json, FILE *out)
 		.growth = &counting->growth,
 		.look_seconds = (double)counting->look_ns / 1e9,
 		.stacks = &counting->stacks,
+		.referrers = &referrers,
 		.type = type,
 		.show_data = counting->options.show_data,
 		.rows = counting->options.all ? 0 : CLI_LOOK_ROWS,
@@ -185,6 +208,7 @@ static int run_census(int argc, char **argv)
 	pid_t pid;
 
 	counting.options.pins = &counting.is_of_pins;
+	counting.options.owner = &counting.is_of_owners;
 	const int exit_code = cli_look_parse(argc, argv, &counting.options, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
@@ -203,7 +227,7 @@ static int run_census(int argc, char **argv)
 
 const struct command cli_census = {
 	"census", run_census,
-	"PID [--duration TIME | --pins] [--all] [--show-data] [--json] [--html FILE]",
+	"PID [--duration TIME | --pins] [--owner] [--all] [--show-data] [--json] [--html FILE]",
 	"count what a process holds, by C++ class, strings and sizes",
 	"Walks the allocator's blocks in use from outside, and tells by their first bytes what "
 	"they "
@@ -215,6 +239,7 @@ const struct command cli_census = {
 	"                         intervals; six times if a look takes long, twice if it takes too "
 	"long\n"
 	"      --pins             which of them keep free memory from going back, and how much\n"
+	"      --owner            whose pointers lead there: classes, variables, stacks, modules\n"
 	"      --all              all rows, not only the first 30\n"
 	"      --show-data        with strings: how one of them begins. It may be anything that "
 	"the "

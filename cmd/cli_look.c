@@ -28,6 +28,7 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 		{"duration", required_argument, NULL, 's'},
 		{"html", required_argument, NULL, 'h'},
 		{options->pins ? "pins" : NULL, no_argument, NULL, 'p'},
+		{options->owner ? "owner" : NULL, no_argument, NULL, 'o'},
 		{NULL, 0, NULL, 0},
 	};
 	struct hi_options given = {
@@ -49,6 +50,9 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 			break;
 		case 'h':
 			options->html = given.value;
+			break;
+		case 'o':
+			*options->owner = !given.is_off;
 			break;
 		case 's':
 			if (hi_parse_time(given.value, &options->watch_ns))

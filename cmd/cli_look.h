@@ -21,7 +21,8 @@ struct cli_look_options {
 	bool json, show_data, all;
 	const char *html;  /* the file; NULL = none */
 	uint64_t watch_ns; /* between two looks */
-	bool *pins;        /* what --pins sets; NULL: the command does not have it */
+	/* what --pins and --owner set; NULL: the command does not have it */
+	bool *pins, *owner;
 };
 
 /* All that is read of the process. Zero-initialized = nothing. */

@@ -32,10 +32,18 @@ static int compare_bytes(const void *a, const void *b)
 /* By what it grows at least, shrinks at least, or has changed by. */
 static double key_of(const struct census_row *row)
 {
-	return row->verdict == CENSUS_GROWS     ? row->bytes.low
-	       : row->verdict == CENSUS_SHRINKS ? -row->bytes.high
-	       : row->verdict == CENSUS_STEADY  ? 0
-						: row->bytes.value;
+	switch (row->verdict) {
+	case CENSUS_GROWS:
+	case CENSUS_PROBABLY_GROWS:
+		return row->bytes.low;
+	case CENSUS_SHRINKS:
+	case CENSUS_PROBABLY_SHRINKS:
+		return -row->bytes.high;
+	case CENSUS_STEADY:
+		return 0;
+	default:
+		return row->bytes.value;
+	}
 }
 
 static int compare(const void *a, const void *b)
@@ -78,10 +86,29 @@ static int find_rate(const double *time, const double *value, unsigned count,
 	return 0;
 }
 
+/* Of as many steps in one direction, or more, by the toss of a coin; both tails. */
+static double chance_of_steps(const double *value, unsigned count)
+{
+	unsigned up = 0, down = 0;
+	double ways = 1, tail = 0;
+
+	for (unsigned i = 1; i < count; i++) {
+		up += value[i] > value[i - 1];
+		down += value[i] < value[i - 1];
+	}
+	const unsigned steps = up + down, fewer = up < down ? up : down;
+
+	for (unsigned i = 0; i <= fewer; i++) {
+		tail += ways;
+		ways = ways * (steps - i) / (i + 1);
+	}
+	return fmin(1, 2 * tail / exp2(steps));
+}
+
 static int set_rates(struct points *points, const struct census_amount *amount,
 		     struct census_row *row)
 {
-	double chance;
+	double chance, of_blocks;
 
 	for (unsigned i = 0; i < points->count; i++) {
 		points->blocks[i] = (double)amount[i].blocks;
@@ -92,11 +119,12 @@ static int set_rates(struct points *points, const struct census_amount *amount,
 	row->chance = 1;
 	if (!row->has_changed)
 		return 0;
-	const int err =
-		find_rate(points->time, points->bytes, points->count, &row->bytes, &row->chance);
-
-	return err ? err
-		   : find_rate(points->time, points->blocks, points->count, &row->blocks, &chance);
+	const int err = find_rate(points->time, points->bytes, points->count, &row->bytes, &chance);
+	if (err)
+		return err;
+	/* the better one of two */
+	row->chance = fmin(1, 2 * fmin(chance, chance_of_steps(points->bytes, points->count)));
+	return find_rate(points->time, points->blocks, points->count, &row->blocks, &of_blocks);
 }
 
 /* changed: so many rows have. */
@@ -106,11 +134,15 @@ static enum census_verdict verdict_of(const struct census_row *row, unsigned loo
 		return CENSUS_STEADY;
 	if (looks < CENSUS_LOOKS_MIN)
 		return CENSUS_TOO_FEW;
+	if (!isfinite(row->bytes.low) || !isfinite(row->bytes.high))
+		return CENSUS_CANNOT_TELL;
 	if (row->bytes.low <= 0 && row->bytes.high >= 0)
 		return CENSUS_STEADY;
-	if (row->chance * (double)changed >= LEVEL)
-		return CENSUS_CANNOT_TELL;
-	return row->bytes.low > 0 ? CENSUS_GROWS : CENSUS_SHRINKS;
+	const bool is_certain = row->chance * (double)changed < LEVEL;
+
+	if (row->bytes.low > 0)
+		return is_certain ? CENSUS_GROWS : CENSUS_PROBABLY_GROWS;
+	return is_certain ? CENSUS_SHRINKS : CENSUS_PROBABLY_SHRINKS;
 }
 
 static int find_rows(const struct census *now, const struct census_looks *looks,
@@ -164,8 +196,9 @@ void census_growth_close(struct census_growth *growth)
 const char *census_verdict_word(enum census_verdict verdict)
 {
 	static const char *const word[CENSUS_VERDICTS] = {
-		[CENSUS_GROWS] = "grows",           [CENSUS_CANNOT_TELL] = "cannot tell",
-		[CENSUS_TOO_FEW] = "too few looks", [CENSUS_SHRINKS] = "shrinks",
+		[CENSUS_GROWS] = "grows",           [CENSUS_PROBABLY_GROWS] = "probably grows",
+		[CENSUS_TOO_FEW] = "too few looks", [CENSUS_CANNOT_TELL] = "cannot tell",
+		[CENSUS_SHRINKS] = "shrinks",       [CENSUS_PROBABLY_SHRINKS] = "probably shrinks",
 		[CENSUS_STEADY] = "steady",
 	};
 

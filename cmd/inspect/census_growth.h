@@ -4,7 +4,9 @@
  *
  * Each group has a line through what it had in each look (hi_slope.h). It is said to grow only if
  * the interval of its slope lies above 0, and so clear an order is improbable among as many groups
- * as have changed at all.
+ * as have changed at all. Two tests can show that: Kendall's, of all pairs, which counts less the
+ * more neighbouring looks depend on each other; and that of the signs of the steps from look to
+ * look, which may depend on each other like those of a random walk.
  */
 #ifndef HI_CENSUS_GROWTH_H
 #define HI_CENSUS_GROWTH_H
@@ -13,9 +15,11 @@
 
 enum census_verdict {
 	CENSUS_GROWS,
-	CENSUS_CANNOT_TELL, /* the interval is not about 0, but one of so many may be by chance */
-	CENSUS_TOO_FEW,     /* looks for an interval */
+	CENSUS_PROBABLY_GROWS, /* the interval says so, but among so many it may be chance */
+	CENSUS_TOO_FEW,        /* looks for an interval */
+	CENSUS_CANNOT_TELL,    /* neighbouring looks depend on each other: no interval */
 	CENSUS_SHRINKS,
+	CENSUS_PROBABLY_SHRINKS,
 	CENSUS_STEADY, /* its interval includes 0 */
 	CENSUS_VERDICTS
 };
@@ -29,7 +33,7 @@ struct census_row {
 	const struct census_group *group; /* of the last look */
 	enum census_verdict verdict;
 	bool has_changed;
-	double chance; /* of hi_slope.h */
+	double chance; /* the probability of so clear an order, of this row alone */
 	struct census_rate blocks, bytes;
 };
 

@@ -40,16 +40,16 @@ static void print_interval(const struct census_rate *rate, print_rate *print, FI
 	print(rate->high, -11, out);
 }
 
-#define GROWTH_FORMAT "  %-11s  %12s  %26s  %10s  %26s"
+#define GROWTH_FORMAT "  %-16s  %12s  %26s  %10s  %26s"
 
 static void print_growth(const struct census_row *row, bool has_intervals, FILE *out)
 {
 	if (!row->has_changed) {
-		fprintf(out, "%*s", has_intervals ? 95 : 26, "");
+		fprintf(out, "%*s", has_intervals ? 100 : 26, "");
 		return;
 	}
 	if (has_intervals)
-		fprintf(out, "  %-11s", census_verdict_word(row->verdict));
+		fprintf(out, "  %-16s", census_verdict_word(row->verdict));
 	print_bytes_rate(row->bytes.value, 14, out);
 	if (has_intervals)
 		print_interval(&row->bytes, print_bytes_rate, out);
@@ -77,6 +77,7 @@ static void print_row(const struct counted *counted, const struct census_row *ro
 	group_name_print(group, counted->type, counted->show_data, out);
 	fputc('\n', out);
 	stack_rows_print(counted->stacks, (size_t)(group - counted->now->group), out);
+	referrer_rows_print(counted->referrers, (size_t)(group - counted->now->group), out);
 }
 
 static void print_kinds(const struct counted *counted, FILE *out)
@@ -150,6 +151,7 @@ void census_print(const struct counted *counted, FILE *out)
 			CENSUS_GROUPS_MAX);
 	stack_rows_note(counted->stacks, counted->now->block_count, out);
 	group_notes_print(counted->blocks, out);
+	referrer_rows_note(counted->referrers, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -179,6 +181,8 @@ static void print_row_json(const struct counted *counted, const struct census_ro
 		print_rate_json("bytes", &row->bytes, has_interval, out);
 	}
 	stack_rows_print_json(counted->stacks, (size_t)(row->group - counted->now->group), out);
+	referrer_rows_print_json(counted->referrers, (size_t)(row->group - counted->now->group),
+				 out);
 	fputc('}', out);
 }
 
@@ -191,6 +195,7 @@ void census_print_json(const struct counted *counted, FILE *out)
 	fprintf(out, ",\"seconds\":%.3f,\"looks\":%u,\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64,
 		growth->seconds, growth->looks ? growth->looks : 1, counted->now->block_count,
 		counted->now->bytes);
+	referrer_rows_note_json(counted->referrers, out);
 	group_notes_print_json(counted->blocks, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; i < growth->count; i++) {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "census_growth.h"
+#include "referrer_rows.h"
 #include "stack_rows.h"
 
 struct counted {
@@ -19,6 +20,7 @@ struct counted {
 	const struct census_growth *growth; /* not of pins_print() */
 	double look_seconds;                /* that a look takes */
 	const struct stack_rows *stacks;
+	const struct referrer_rows *referrers;
 	char *const *type; /* readable, by number */
 	bool show_data;    /* also what is in strings */
 	size_t rows;       /* at most; 0 = all */

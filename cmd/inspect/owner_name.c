@@ -129,3 +129,20 @@ const char *owner_kind_name(enum reference_kind kind)
 
 	return name[kind];
 }
+
+void owner_notes_print(const struct references *references, FILE *out)
+{
+	if (references->graph.is_cut)
+		fprintf(out, "not followed: pointers beyond the first %u\n",
+			references->graph.edges);
+	if (references->is_late)
+		fputs("not followed: pointers in blocks that were not reached in time\n", out);
+	if (references->data.is_cut)
+		fputs("not named: variables beyond the first ones\n", out);
+	fputs("A number that looks like the address of a block, or leads into one, counts as a "
+	      "pointer; so does\nan old one that was not written over: an owner may be shown that "
+	      "is "
+	      "none, or several instead of one.\nWhat only a register or the kernel refers to, or "
+	      "what moved meanwhile, seems to be kept by nothing.\n",
+	      out);
+}

@@ -25,5 +25,7 @@ char *owner_name_of_root(const struct reference_root *root);
 void owner_name_print(const struct owner_names *names, uint32_t node, FILE *out);
 /* As in JSON, documented in heapinject(1): "variable". */
 const char *owner_kind_name(enum reference_kind kind);
+/* Lines on what these pointers are, and what is not known of them. */
+void owner_notes_print(const struct references *references, FILE *out);
 
 #endif

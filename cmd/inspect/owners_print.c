@@ -74,26 +74,6 @@ static void print_rows(const struct owners_found *found, FILE *out)
 		fprintf(out, "  (%zu more: --all)\n", found->rows.places - places);
 }
 
-static void print_notes(const struct owners_found *found, FILE *out)
-{
-	const struct references *references = &found->names.owners->references;
-
-	group_notes_print(found->blocks, out);
-	if (references->graph.is_cut)
-		fprintf(out, "not followed: pointers beyond the first %u\n",
-			references->graph.edges);
-	if (references->is_late)
-		fputs("not followed: pointers in blocks that were not reached in time\n", out);
-	if (references->data.is_cut)
-		fputs("not named: variables beyond the first ones\n", out);
-	fputs("A number that looks like the address of a block, or leads into one, counts as a "
-	      "pointer; so does\nan old one that was not written over: an owner may be shown that "
-	      "is "
-	      "none, or several instead of one.\nWhat only a register or the kernel refers to, or "
-	      "what moved meanwhile, seems to be kept by nothing.\n",
-	      out);
-}
-
 void owners_print(const struct owners_found *found, FILE *out)
 {
 	const struct references *references = &found->names.owners->references;
@@ -109,7 +89,8 @@ void owners_print(const struct owners_found *found, FILE *out)
 		owner_paths_print(found->paths, &found->names, out);
 	else
 		print_rows(found, out);
-	print_notes(found, out);
+	group_notes_print(found->blocks, out);
+	owner_notes_print(references, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -159,8 +140,7 @@ void owners_print_json(const struct owners_found *found, FILE *out)
 		",\"conservative\":true,\"blocks\":%zu,\"bytes\":%" PRIu64 ",\"pointers\":%" PRIu32
 		",\"places\":%" PRIu32 ",\"cut\":%s",
 		found->blocks->count, found->blocks->bytes, references->pointers,
-		references->places,
-		references->graph.is_cut || references->is_late ? "true" : "false");
+		references->places, references_are_cut(references) ? "true" : "false");
 	group_notes_print_json(found->blocks, out);
 	if (found->paths)
 		owner_paths_print_json(found->paths, &found->names, out);

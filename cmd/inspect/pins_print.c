@@ -61,6 +61,7 @@ static void print_row(const struct counted *counted, const struct pins *pins, co
 	group_name_print(row->group, counted->type, counted->show_data, out);
 	fputc('\n', out);
 	stack_rows_print(counted->stacks, (size_t)(row->group - counted->now->group), out);
+	referrer_rows_print(counted->referrers, (size_t)(row->group - counted->now->group), out);
 }
 
 static void print_sums(const struct pins *pins, FILE *out)
@@ -103,6 +104,7 @@ void pins_print(const struct counted *counted, const struct pins *pins, FILE *ou
 	      out);
 	stack_rows_note(counted->stacks, counted->now->block_count, out);
 	group_notes_print(counted->blocks, out);
+	referrer_rows_note(counted->referrers, out);
 	free(row);
 }
 
@@ -120,6 +122,7 @@ void pins_print_json(const struct counted *counted, const struct pins *pins, FIL
 		",\"pinned_by_others\":%" PRIu64,
 		counted->now->block_count, counted->now->bytes, pins->free, pins->trimmable,
 		pins->pinned, pins->pinned_by_caches, pins->pinned_by_others);
+	referrer_rows_note_json(counted->referrers, out);
 	group_notes_print_json(counted->blocks, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; row && i < pins->count; i++) {
@@ -132,6 +135,8 @@ void pins_print_json(const struct counted *counted, const struct pins *pins, FIL
 			row[i].pin->goes_back);
 		stack_rows_print_json(counted->stacks, (size_t)(row[i].group - counted->now->group),
 				      out);
+		referrer_rows_print_json(counted->referrers,
+					 (size_t)(row[i].group - counted->now->group), out);
 		fputc('}', out);
 	}
 	fputs("]}\n", out);

@@ -55,11 +55,13 @@ int owners_find(struct inspected *inspected, const struct used_blocks *blocks,
 	*out_owners = (struct owners){.group = calloc(blocks->count + 1, sizeof(uint32_t))};
 	const struct census_of of = {
 		.block = blocks->block, .count = blocks->count, .group = out_owners->group};
-	int err = out_owners->group ? references_find(inspected, blocks, &out_owners->references)
-				    : -ENOMEM;
+	/* at once: content is that of the blocks while these are the same */
+	int err = out_owners->group
+			  ? census_take(&inspected->source, &of, reader, &out_owners->census)
+			  : -ENOMEM;
 
 	if (!err)
-		err = census_take(&inspected->source, &of, reader, &out_owners->census);
+		err = references_find(inspected, blocks, &out_owners->references);
 	if (!err)
 		err = dominators_find(&out_owners->references.graph, out_owners->references.all,
 				      &out_owners->dominators);

@@ -72,6 +72,11 @@ void references_close(struct references *references);
 const struct reference_root *references_root(const struct references *references, uint32_t node);
 /* NULL: it is none. */
 const struct mark_block *references_block(const struct references *references, uint32_t node);
+/* Not all pointers were followed. */
+static inline bool references_are_cut(const struct references *references)
+{
+	return references->graph.is_cut || references->is_late;
+}
 /* The node of a block, by its index. */
 static inline uint32_t references_node(const struct references *references, uint32_t block)
 {

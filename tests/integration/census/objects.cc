@@ -3,9 +3,11 @@
 // objects.cc - holds a known number of objects of known classes, strings and other blocks, says
 // "ready", and then holds 200 more objects of class net::session and 100 fewer of net::expiring a
 // second, and between 500 and 1000 of net::request, up and down once a second, until its input
-// ends.
+// ends. Only those of net::parent refer to those of net::child, and only a stack to net::local.
+#include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +26,18 @@ struct secure_session : session {
 struct request {
 	virtual ~request() = default;
 	char room[300] = {1};
+};
+struct child {
+	virtual ~child() = default;
+	char room[60] = {1};
+};
+struct parent {
+	virtual ~parent() = default;
+	child *has = new child;
+};
+struct local {
+	virtual ~local() = default;
+	char room[80] = {1};
 };
 struct expiring {
 	virtual ~expiring() = default;
@@ -53,6 +67,7 @@ struct plain {
 static std::vector<void *> kept;
 static std::vector<net::request *> requests;
 static std::vector<net::expiring *> expiring;
+static std::atomic<bool> is_held;
 
 template <class T> static void hold(unsigned count)
 {
@@ -77,6 +92,18 @@ static void set_requests(size_t count)
 		requests.push_back(new net::request);
 }
 
+static void hold_on_stack()
+{
+	net::local *volatile held[250];
+
+	for (unsigned i = 0; i < 250; i++)
+		held[i] = new net::local;
+	pthread_setname_np(pthread_self(), "holder");
+	is_held = true;
+	for (;;)
+		sleep(1000 + (held[0] == nullptr));
+}
+
 static void change()
 {
 	for (unsigned step = 0;; step++) {
@@ -99,6 +126,7 @@ int main()
 	hold<net::secure_session>(3000);
 	hold<table<int, std::vector<char>>>(2000);
 	hold<hidden>(1500);
+	hold<net::parent>(400);
 	hold<plain>(4000);
 	hold_text(2500);
 	for (unsigned i = 0; i < 700; i++)
@@ -112,6 +140,9 @@ int main()
 	while (expiring.size() < 20000)
 		expiring.push_back(new net::expiring);
 	set_requests(500);
+	std::thread(hold_on_stack).detach();
+	while (!is_held)
+		usleep(1000);
 	std::thread(change).detach();
 	puts("ready");
 	fflush(stdout);

@@ -11,6 +11,8 @@ from truth import SHAPES, Truth, changes
 COMMANDS = (
     ["explain", "--duration", "1s"],
     ["census"],
+    ["census", "--duration", "1s"],
+    ["census", "--owner"],
     ["census", "--pins"],
     ["owners"],
     ["leaks", "--duration", "1s"],
