@@ -140,13 +140,38 @@ function viewExplain(answer) {
 
 // ---- census ----
 
+function formatCountRate(rate) {
+	return rate ? (rate > 0 ? "+" : "\u2212") + Math.abs(rate).toFixed(1) : "";
+}
+
+// A slope, and its 95 % interval where there were enough looks for one.
+function rateCell(row, name, format) {
+	const low = row[name + "_low"], cell = makeFigureCell(row[name], format(row[name]));
+	if (low !== null && row[name])
+		cell.append(make("small", { textContent: " " + (format(low) || "0") + " .. " + (format(row[name + "_high"]) || "0") }));
+	return cell;
+}
+
+function growthColumns() {
+	return [{ key: "verdict", label: "Verdict", isText: true, of: (row) => row.verdict, cell: (row) => make("td", { textContent: row.verdict }) },
+		{ key: "growth", label: "Growth", of: (row) => row.bytes_per_second_low ?? row.bytes_per_second, cell: (row) => rateCell(row, "bytes_per_second", formatRate) },
+		{ key: "more", label: "Blocks/s", of: (row) => row.blocks_per_second_low ?? row.blocks_per_second, cell: (row) => rateCell(row, "blocks_per_second", formatCountRate) }];
+}
+
+// Of census --owner.
+function ownerColumns() {
+	const nameOf = (one) => one.name || nameOfGroup(one);
+	const list = (label, key) => ({ key, label, isText: true, of: (row) => row[key].length ? nameOf(row[key][0]) : "",
+		cell: (row) => make("td", { textContent: row[key].map((one) => nameOf(one) + " (" + formatCount(one.blocks) + ")").join(", ") }) });
+	return [list("Possible pointers in", "pointers"), list("Kept by", "places")];
+}
+
 function viewCensus(answer) {
-	const columns = [groupColumn(), bytesColumn("bytes", "Bytes", answer.bytes), countColumn("blocks", "Blocks")], hasGrowth = answer.seconds > 0;
-	if (hasGrowth)
-		columns.push({ key: "growth", label: "Growth", of: (row) => row.bytes_per_second, cell: (row) => makeFigureCell(row.bytes_per_second, formatRate(row.bytes_per_second)) },
-			{ key: "more", label: "Blocks/s", of: (row) => row.blocks_per_second,
-				cell: (row) => makeFigureCell(row.blocks_per_second, row.blocks_per_second ? (row.blocks_per_second > 0 ? "+" : "\u2212") + Math.abs(row.blocks_per_second).toFixed(1) : "") });
-	const title = formatCount(answer.blocks) + " blocks in use, " + formatBytes(answer.bytes) + " usable" + (hasGrowth ? "; what grew within " + answer.seconds.toFixed(1) + " s" : "");
+	const hasGrowth = answer.seconds > 0, hasOwners = answer.rows.some((row) => row.places);
+	const columns = [groupColumn(), bytesColumn("bytes", "Bytes", answer.bytes), countColumn("blocks", "Blocks"),
+		...(hasGrowth ? growthColumns() : []), ...(hasOwners ? ownerColumns() : [])];
+	const title = formatCount(answer.blocks) + " blocks in use, " + formatBytes(answer.bytes) + " usable"
+		+ (hasGrowth ? "; what changed within " + answer.seconds.toFixed(1) + " s, by " + answer.looks + " looks" : "");
 	return areBlocksKnown(answer) ? makeAnswer(title, notesOf(answer), new InspectTable("What the process holds", columns, answer.rows, hasGrowth ? "growth" : "bytes").element)
 		: makeAnswer(NOT_KNOWN, notesOf(answer));
 }

@@ -5,6 +5,7 @@
 
 LOG is the output of target.cc. The exit status is 77 if the browser cannot start.
 """
+import re
 import sys
 
 from browser import Browser, CannotStart
@@ -38,6 +39,22 @@ def check_page(page, name, figure):
     shown = sorted(value for _, value in rows)
     check(shown == sorted(figure(answer)), name, "shows", rows, "of", answer)
     return answer, dict(rows)
+
+
+def check_grown(page):
+    headings = page.evaluate(
+        "Array.from(document.querySelectorAll('th[scope=col]'), (cell) => cell.textContent)"
+    )
+    check(headings == ["What", "Bytes", "Blocks", "Verdict", "Growth", "Blocks/s",
+                       "Possible pointers in", "Kept by"], headings)
+    rows = page.evaluate(
+        "Array.from(document.querySelector('tbody').rows, (row) => "
+        "Array.from(row.cells, (cell) => cell.textContent))"
+    )
+    order = next(row for row in rows if row[0] == "shop::order")
+    check(order[3:6] == ["steady", "", ""], "of what is steady there is", order)
+    # an old pointer refers to some of them, too
+    check(re.match(r"orders in target \((4,9\d\d|5,000)\)", order[7]), "kept by", order[7])
 
 
 def main():
@@ -75,6 +92,7 @@ def main():
         page.evaluate("byId('theme').click()")
         check(page.evaluate("document.documentElement.dataset.theme") != theme, "it stays", theme)
         page.screenshot(f"{directory}/explain.png")
+        check_grown(open_page(browser, directory, "grown"))
         unknown = open_page(browser, directory, "unknown")
         said = unknown.evaluate("document.body.innerText")
         check("Cannot tell what it holds" in said, "of an unknown allocator it says", said)
