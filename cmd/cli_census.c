@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli_census.c - `heapinject census`: counts the blocks that a process holds, by what they hold, or
- * by the free memory that they pin. Nothing is injected and no thread is stopped.
+ * by the free memory that they pin. Nothing is injected, and no thread is stopped without --freeze.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "clock.h"
 #include "hi_exit.h"
 #include "pins_print.h"
-#include "refused.h"
 
 struct counting {
 	struct cli_look look;
@@ -219,20 +218,23 @@ static int run_census(int argc, char **argv)
 	counting.look.as_json = counting.options.json;
 	counting.look.page.path = counting.options.html;
 	int err = cli_look_open(&counting.look, pid);
+	counting.look.freeze_ns = counting.options.freeze_ns;
+	counting.look.wants_registers = counting.is_of_owners;
 	if (!err)
 		err = count_all(&counting);
-	return err ? refused_print(pid, err)
+	return err ? cli_look_refused(&counting.look, pid, err)
 		   : cli_look_end(&counting.look, argv[0], print, &counting);
 }
 
 const struct command cli_census = {
 	"census", run_census,
-	"PID [--duration TIME | --pins] [--owner] [--all] [--show-data] [--json] [--html FILE]",
+	"PID [--duration TIME | --pins] [--owner] [--freeze TIME] [--all] [--show-data] [--json] "
+	"[--html FILE]",
 	"count what a process holds, by C++ class, strings and sizes",
 	"Walks the allocator's blocks in use from outside, and tells by their first bytes what "
 	"they "
 	"hold. Nothing is\n"
-	"injected, and no thread is stopped.\n"
+	"injected, and no thread is stopped without --freeze.\n"
 	"\n"
 	"  -s, --duration TIME    look up to 20 times within this time, and show what grows first, "
 	"with\n"
@@ -240,6 +242,7 @@ const struct command cli_census = {
 	"long\n"
 	"      --pins             which of them keep free memory from going back, and how much\n"
 	"      --owner            whose pointers lead there: classes, variables, stacks, modules\n"
+	"      --freeze TIME      " CLI_LOOK_FREEZE_HELP
 	"      --all              all rows, not only the first 30\n"
 	"      --show-data        with strings: how one of them begins. It may be anything that "
 	"the "

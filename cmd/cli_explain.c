@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli_explain.c - `heapinject explain`: looks at the memory of a process for some seconds, and says
- * what it consists of. Nothing is injected and no thread is stopped.
+ * what it consists of. Nothing is injected, and no thread is stopped without --freeze.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_look.h"
 #include "cli_page.h"
 #include "clock.h"
 #include "explain_print.h"
@@ -29,8 +30,8 @@
 
 struct explain_options {
 	bool json, once;
-	struct cli_page page; /* of --html */
-	uint64_t watch_ns;
+	struct cli_page page;         /* of --html */
+	uint64_t watch_ns, freeze_ns; /* freeze_ns: 0 = the process runs on */
 };
 
 static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_pid)
@@ -39,9 +40,12 @@ static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_
 						     {"once", no_argument, NULL, '1'},
 						     {"html", required_argument, NULL, 'h'},
 						     {"duration", required_argument, NULL, 's'},
+						     {"freeze", required_argument, NULL, 'f'},
 						     {NULL, 0, NULL, 0}};
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
+
+	bool is_watched = false;
 
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
 		if (option == 'j')
@@ -50,11 +54,18 @@ static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_
 			out->once = !given.is_off;
 		else if (option == 'h')
 			out->page.path = given.value;
-		else if (option != 's')
-			return cli_option_error("explain", option, &given);
-		else if (hi_parse_time(given.value, &out->watch_ns))
+		else if (option == 'f' &&
+			 cli_look_parse_freeze("explain", given.value, &out->freeze_ns))
+			return HI_EXIT_USAGE;
+		else if (option == 's' && hi_parse_time(given.value, &out->watch_ns))
 			return cli_usage_error("explain", "no duration", given.value);
+		else if (option != 's' && option != 'f')
+			return cli_option_error("explain", option, &given);
+		is_watched |= option == 's';
 	}
+	if (out->freeze_ns && is_watched)
+		return cli_usage_error("explain", CLI_LOOK_FREEZES_ONCE, NULL);
+	out->once |= out->freeze_ns > 0;
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
 }
 
@@ -68,6 +79,27 @@ static int take(const struct memory *memory, struct account *out_account)
 
 	if (!err && !memory_is_alive(memory))
 		return -ESRCH;
+	return err;
+}
+
+/* Of a copy of the process as it is now. */
+static int take_frozen(struct memory *memory, uint64_t bound_ns, struct frozen *frozen,
+		       struct account *out_account)
+{
+	const struct frozen_want want = {.bound_ns = bound_ns, .smaps = true};
+	int err = 0;
+
+	/* a thread that was stopped within the allocator may have left some of it half done */
+	for (unsigned i = 0; i < CLI_LOOK_FREEZES && !err; i++) {
+		account_close(out_account);
+		memory->copy = NULL;
+		err = frozen_take(memory, &want, frozen);
+		memory->copy = err ? NULL : &frozen->copy;
+		if (!err)
+			err = take(memory, out_account);
+		if (!out_account->part[ACCOUNT_UNSURE].bytes || frozen->has_swapped)
+			break;
+	}
 	return err;
 }
 
@@ -160,6 +192,7 @@ static int run_explain(int argc, char **argv)
 {
 	struct explain_options options = {.watch_ns = WATCH_NS};
 	struct watch watch = {0};
+	static struct frozen frozen;
 	struct memory memory;
 	pid_t pid;
 	int exit_code = parse(argc, argv, &options, &pid);
@@ -169,28 +202,34 @@ static int run_explain(int argc, char **argv)
 	int err = inspected_memory(pid, &memory);
 	if (err)
 		return refused_print(pid, err);
-	err = look(&memory, &options, &watch);
-	if (err)
+	err = options.freeze_ns ? take_frozen(&memory, options.freeze_ns, &frozen, &watch.now)
+				: look(&memory, &options, &watch);
+	if (err && *frozen.why)
+		exit_code = refused_freeze(pid, err, frozen.why);
+	else if (err)
 		exit_code = refused_print(pid, err);
 	else
 		exit_code = print(pid, &options, &watch);
 	account_close(&watch.before);
 	account_close(&watch.now);
+	frozen_close(&frozen);
 	memory_close(&memory);
 	return exit_code;
 }
 
 const struct command cli_explain = {
-	"explain", run_explain, "PID [--duration TIME] [--once] [--json] [--html FILE]",
+	"explain", run_explain,
+	"PID [--duration TIME | --once | --freeze TIME] [--json] [--html FILE]",
 	"say what the memory of a process consists of, and why it is so large",
 	"Reads the allocator's own structures and the kernel's page tables from outside, twice, "
 	"and "
 	"says which\n"
 	"part of the resident memory is in use, free but kept, cached, of stacks, files or shared, "
 	"and which part\n"
-	"grows. Nothing is injected, and no thread is stopped.\n"
+	"grows. Nothing is injected, and no thread is stopped without --freeze.\n"
 	"\n"
 	"  -s, --duration TIME    from the first look to the last (default: 5s)\n"
 	"      --once             look once: says nothing of what grows\n"
 	"      --html FILE        also write a page that has it all; the file must not exist\n"
+	"      --freeze TIME      " CLI_LOOK_FREEZE_HELP
 	"      --json             one JSON object; heapinject(1) has its members\n"};

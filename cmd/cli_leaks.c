@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli_leaks.c - `heapinject leaks`: finds blocks of a running process to which nothing refers any
- * more. Nothing is injected and no thread is stopped.
+ * more. Nothing is injected, and no thread is stopped without --freeze.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -11,7 +11,6 @@
 #include "clock.h"
 #include "hi_exit.h"
 #include "leaks_print.h"
-#include "refused.h"
 
 #define SECOND_NS 1000000000ull
 #define WATCH_NS (5 * SECOND_NS)
@@ -56,20 +55,21 @@ static int look_again_for(struct looking *looking, bool *out_fewer)
 
 /*
  * A busy program frees blocks, and takes them again, while it is searched: some of them are not
- * reached twice. It is searched until the same blocks are left.
+ * reached twice. It is searched until the same blocks are left. While it is stopped it does not,
+ * and one search is enough.
  */
 static int find_all(struct looking *looking)
 {
 	struct cli_look *look = &looking->look;
 	const uint64_t begin_ns = clock_now_ns();
-	bool is_fewer = true;
+	bool is_fewer = !look->freeze_ns;
 	int err = find(look, &looking->leaked);
 
 	looking->looks = 1;
-	if (!err && isatty(STDERR_FILENO))
+	if (!err && is_fewer && isatty(STDERR_FILENO))
 		fprintf(stderr, "heapinject: looking at process %d once more in %.0f s\n",
 			(int)look->memory.pid, (double)looking->options.watch_ns / SECOND_NS);
-	if (!err)
+	if (!err && is_fewer)
 		clock_wait_until(clock_now_ns() + looking->options.watch_ns);
 	while (!err && is_fewer && looking->looks < LOOKS_MAX &&
 	       (looking->leaked.count || looking->looks == 1)) {
@@ -77,7 +77,7 @@ static int find_all(struct looking *looking)
 			clock_wait_until(clock_now_ns() + PAUSE_NS);
 		err = look_again_for(looking, &is_fewer);
 	}
-	looking->apart_ns = clock_now_ns() - begin_ns;
+	looking->apart_ns = look->freeze_ns ? 0 : clock_now_ns() - begin_ns;
 	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
 }
 
@@ -133,12 +133,14 @@ static int run_leaks(int argc, char **argv)
 	looking.look.as_json = looking.options.json;
 	looking.look.page.path = looking.options.html;
 	int err = cli_look_open(&looking.look, pid);
+	looking.look.freeze_ns = looking.options.freeze_ns;
+	looking.look.wants_registers = true;
 	if (!err)
 		err = find_all(&looking);
 	if (!err)
 		err = count_all(&looking);
 	if (err)
-		return refused_print(pid, err);
+		return cli_look_refused(&looking.look, pid, err);
 	const struct leaks_found found = found_by(&looking);
 	const bool can_tell = leaks_can_tell(&found);
 	const int ended = cli_look_end(&looking.look, argv[0], print, &looking);
@@ -147,15 +149,17 @@ static int run_leaks(int argc, char **argv)
 }
 
 const struct command cli_leaks = {
-	"leaks", run_leaks, "PID [--duration TIME] [--all] [--show-data] [--json] [--html FILE]",
+	"leaks", run_leaks,
+	"PID [--duration TIME | --freeze TIME] [--all] [--show-data] [--json] [--html FILE]",
 	"find blocks of a process that nothing refers to any more",
 	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
 	"twice or more. What is not\n"
 	"found any time has leaked, whenever it was allocated. Nothing is injected, and no "
 	"thread "
-	"is stopped.\n"
+	"is stopped without --freeze.\n"
 	"\n"
 	"  -s, --duration TIME    from the first search to the second (default: 5s)\n"
+	"      --freeze TIME      " CLI_LOOK_FREEZE_HELP
 	"      --all              all rows, not only the first 30\n"
 	"      --show-data        with strings: how one of them begins. It may be anything that "
 	"the "

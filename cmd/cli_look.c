@@ -13,10 +13,12 @@
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "plain_text.h"
+#include "refused.h"
 #include "session_profile.h"
 #include "type_names.h"
 
 #define SECOND_NS 1000000000ull
+#define FREEZE_NS_MAX (60 * SECOND_NS)
 #define WALK_NS_MAX (60 * SECOND_NS) /* of one look */
 
 int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_t *out_pid)
@@ -27,12 +29,15 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 		{"all", no_argument, NULL, 'a'},
 		{"duration", required_argument, NULL, 's'},
 		{"html", required_argument, NULL, 'h'},
+		{"freeze", required_argument, NULL, 'f'},
 		{options->pins ? "pins" : NULL, no_argument, NULL, 'p'},
 		{options->owner ? "owner" : NULL, no_argument, NULL, 'o'},
 		{NULL, 0, NULL, 0},
 	};
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "s:", .next = 1};
+
+	bool is_watched = false;
 
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
 		switch (option) {
@@ -54,15 +59,32 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 		case 'o':
 			*options->owner = !given.is_off;
 			break;
+		case 'f':
+			if (cli_look_parse_freeze(argv[0], given.value, &options->freeze_ns))
+				return HI_EXIT_USAGE;
+			break;
 		case 's':
 			if (hi_parse_time(given.value, &options->watch_ns))
 				return cli_usage_error(argv[0], "no duration", given.value);
+			is_watched = true;
 			break;
 		default:
 			return cli_option_error(argv[0], option, &given);
 		}
 	}
+	if (options->freeze_ns && is_watched)
+		return cli_usage_error(argv[0], CLI_LOOK_FREEZES_ONCE, NULL);
 	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+}
+
+int cli_look_parse_freeze(const char *command, const char *value, uint64_t *out_ns)
+{
+	uint64_t ns;
+
+	if (hi_parse_time(value, &ns) || ns < FROZEN_BOUND_NS_MIN || ns > FREEZE_NS_MAX)
+		return cli_usage_error(command, "--freeze takes a time from 10ms to 1m", value);
+	*out_ns = ns;
+	return HI_EXIT_OK;
 }
 
 int cli_look_open(struct cli_look *look, pid_t pid)
@@ -75,7 +97,7 @@ int cli_look_open(struct cli_look *look, pid_t pid)
 	return inspected_memory(pid, &look->memory);
 }
 
-int cli_look_now(struct cli_look *look)
+static int look_once(struct cli_look *look)
 {
 	struct inspected *inspected = &look->inspected;
 
@@ -90,6 +112,42 @@ int cli_look_now(struct cli_look *look)
 	if (!err)
 		err = block_index_open(&look->reader.index, look->blocks.block, look->blocks.count);
 	return err;
+}
+
+/* Looks at a copy of the process as it is now. */
+static int look_frozen(struct cli_look *look)
+{
+	const struct frozen_want want = {.bound_ns = look->freeze_ns,
+					 .registers = look->wants_registers};
+
+	look->memory.copy = NULL;
+	const int err = frozen_take(&look->memory, &want, &look->frozen);
+	if (err)
+		return err;
+	look->memory.copy = &look->frozen.copy;
+	return look_once(look);
+}
+
+/*
+ * A thread that was stopped within the allocator may have left some of it half done: then it is
+ * another moment's turn.
+ */
+int cli_look_now(struct cli_look *look)
+{
+	int err = look->freeze_ns ? 0 : look_once(look);
+
+	for (unsigned i = 0; look->freeze_ns && i < CLI_LOOK_FREEZES && !err; i++) {
+		err = look_frozen(look);
+		if (!look->blocks.unsure_bytes || look->frozen.has_swapped)
+			break;
+	}
+	return err;
+}
+
+int cli_look_refused(const struct cli_look *look, pid_t pid, int err)
+{
+	return *look->frozen.why ? refused_freeze(pid, err, look->frozen.why)
+				 : refused_print(pid, err);
 }
 
 int cli_look_stacks(struct cli_look *look, const struct mark_block *block, size_t count,

@@ -11,16 +11,23 @@
 
 #include "cli_page.h"
 #include "content.h"
+#include "frozen.h"
 #include "inspected.h"
 #include "stack_rows.h"
 #include "used_blocks.h"
 
 #define CLI_LOOK_ROWS 30u
+#define CLI_LOOK_FREEZES 3u /* at most, until nothing of the allocator is half done */
+#define CLI_LOOK_FREEZE_HELP                                                               \
+	"look at a copy of its memory, for which all threads are stopped for so long at\n" \
+	"                         most (10ms to 1m): exact, and said how long it was\n"
+#define CLI_LOOK_FREEZES_ONCE "--freeze looks once: not with --duration"
 
 struct cli_look_options {
 	bool json, show_data, all;
-	const char *html;  /* the file; NULL = none */
-	uint64_t watch_ns; /* between two looks */
+	const char *html;   /* the file; NULL = none */
+	uint64_t watch_ns;  /* between two looks */
+	uint64_t freeze_ns; /* at most; 0: the process runs on */
 	/* what --pins and --owner set; NULL: the command does not have it */
 	bool *pins, *owner;
 };
@@ -28,6 +35,9 @@ struct cli_look_options {
 /* All that is read of the process. Zero-initialized = nothing. */
 struct cli_look {
 	struct memory memory;
+	uint64_t freeze_ns;   /* as in the options */
+	bool wants_registers; /* of threads that are stopped */
+	struct frozen frozen; /* what was copied then */
 	struct inspected inspected;
 	struct used_blocks blocks;
 	struct content_reader reader;
@@ -42,6 +52,10 @@ struct cli_look {
 /* Parses options anywhere among the arguments, and the pid. HI_EXIT_OK or HI_EXIT_USAGE. */
 int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_t *out_pid);
 must_check int cli_look_open(struct cli_look *look, pid_t pid);
+/* Says why the process cannot be looked at. Returns an exit code. */
+int cli_look_refused(const struct cli_look *look, pid_t pid, int err);
+/* Parses the time of --freeze. HI_EXIT_OK or HI_EXIT_USAGE. */
+int cli_look_parse_freeze(const char *command, const char *value, uint64_t *out_ns);
 /* Finds the blocks in use as they are now. */
 must_check int cli_look_now(struct cli_look *look);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cli_owners.c - `heapinject owners`: says what keeps the blocks of a running process, and how much
- * each owner retains. Nothing is injected and no thread is stopped.
+ * each owner retains. Nothing is injected, and no thread is stopped without --freeze.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "hi_exit.h"
 #include "new_file.h"
 #include "owners_print.h"
-#include "refused.h"
 
 #define SHOWN_SHARE 100 /* a class of a hundredth of all bytes has a row; in JSON */
 #define JSON_SHARE 1000 /* of a thousandth */
@@ -31,14 +30,22 @@ struct owning {
 
 static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 {
-	static const struct option long_options[] = {
-		{"why", required_argument, NULL, 'w'},  {"output", required_argument, NULL, 'o'},
-		{"all", no_argument, NULL, 'a'},        {"json", no_argument, NULL, 'j'},
-		{"html", required_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option long_options[] = {{"why", required_argument, NULL, 'w'},
+						     {"output", required_argument, NULL, 'o'},
+						     {"all", no_argument, NULL, 'a'},
+						     {"json", no_argument, NULL, 'j'},
+						     {"html", required_argument, NULL, 'h'},
+						     {"freeze", required_argument, NULL, 'f'},
+						     {NULL, 0, NULL, 0}};
 	struct hi_options given = {
 		.argc = argc, .argv = argv, .known = long_options, .letters = "o:", .next = 1};
 
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
+		if (option == 'f' &&
+		    cli_look_parse_freeze(argv[0], given.value, &owning->look.freeze_ns))
+			return HI_EXIT_USAGE;
+		if (option == 'f')
+			continue;
 		if (option == 'w')
 			owning->why = given.value;
 		else if (option == 'o')
@@ -159,11 +166,12 @@ static int run_owners(int argc, char **argv)
 
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
+	owning.look.wants_registers = true;
 	int err = cli_look_open(&owning.look, pid);
 	if (!err)
 		err = find(&owning);
 	if (err)
-		return refused_print(pid, err);
+		return cli_look_refused(&owning.look, pid, err);
 	if (owning.output && !owning.is_output_standard)
 		exit_code = create_file(&owning);
 	if (exit_code == HI_EXIT_OK)
@@ -173,17 +181,19 @@ static int run_owners(int argc, char **argv)
 
 const struct command cli_owners = {
 	"owners", run_owners,
-	"PID [--why ADDRESS|CLASS] [--all] [--json] [-o FILE.heapsnapshot | --html FILE]",
+	"PID [--why ADDRESS|CLASS] [--freeze TIME] [--all] [--json] [-o FILE.heapsnapshot | --html "
+	"FILE]",
 	"say what keeps the blocks of a process: variables, stacks, and what these retain",
 	"Searches the process's memory from outside for pointers to the allocator's blocks in use, "
 	"and says which\n"
 	"global variable, stack or other memory retains how much: what would be free without it. "
 	"Nothing is injected,\n"
-	"and no thread is stopped.\n"
+	"and no thread is stopped without --freeze.\n"
 	"\n"
 	"      --why BLOCKS       instead: the shortest paths of pointers to the block that has an "
 	"address (0x...), or\n"
 	"                         to blocks of a class, as this command or census names it\n"
+	"      --freeze TIME      " CLI_LOOK_FREEZE_HELP
 	"      --all              all rows, not only the first 30 places and classes of 1 % and "
 	"more\n"
 	"      --html FILE        also write a page that has it all; the file must not exist\n"

@@ -4,6 +4,7 @@
 
 #include "hi_units.h"
 #include "plain_text.h"
+#include "stopped_print.h"
 
 struct row {
 	const char *key; /* in JSON; documented, never renamed */
@@ -23,6 +24,11 @@ static const struct row rows[ACCOUNT_PARTS] = {
 	[ACCOUNT_FILES] = {"files", "files, unchanged"},
 	[ACCOUNT_SHARED] = {"shared", "shared memory"},
 };
+
+static struct stopped stopped_for(const struct account *account)
+{
+	return (struct stopped){account->held_times, account->held_ns, account->threads};
+}
 
 static double seconds_of(const struct explained *explained)
 {
@@ -157,9 +163,15 @@ static void print_huge(const struct account *account, FILE *out)
 
 void explain_print(const struct explained *explained, FILE *out)
 {
+	const struct stopped stopped = stopped_for(explained->seen.now);
+
 	fprintf(out, "%d (%s)", (int)explained->pid, explained->name);
 	if (explained->seen.before)
 		fprintf(out, ", watched for %.1f s", seconds_of(explained));
+	if (stopped.times) {
+		fputs(", ", out);
+		stopped_print(&stopped, out);
+	}
 	fputs("; nothing in it was changed\n", out);
 	print_parts(explained, out);
 	print_allocators(explained->seen.now, out);
@@ -183,13 +195,17 @@ static void print_part_json(const struct account_sum *sum, const struct row *row
 
 static void print_account_json(const struct account *account, FILE *out)
 {
+	const struct stopped stopped = stopped_for(account);
+
 	fprintf(out,
 		"{\"resident\":%llu,\"swapped\":%llu,\"huge\":%llu,\"huge_zero\":%llu,"
-		"\"trimmable\":%llu,\"partial\":%s,\"threads\":%zu,\"parts\":{",
+		"\"trimmable\":%llu,\"partial\":%s,\"threads\":%zu,",
 		(unsigned long long)account->resident, (unsigned long long)account->swapped,
 		(unsigned long long)account->huge, (unsigned long long)account->huge_zero,
 		(unsigned long long)account->trimmable, account->is_partial ? "true" : "false",
 		account->threads);
+	stopped_print_json(&stopped, out);
+	fputs(",\"parts\":{", out);
 	for (unsigned i = 0; i < ACCOUNT_PARTS; i++) {
 		fputs(i ? "," : "", out);
 		print_part_json(&account->part[i], &rows[i], out);

@@ -8,6 +8,7 @@
 
 #include "hi_units.h"
 #include "plain_text.h"
+#include "stopped_print.h"
 
 #define NAME_WIDTH 60
 
@@ -49,8 +50,14 @@ void group_name_print_json(const struct census_group *group, char *const *type, 
 	plain_text_json(out, text);
 }
 
+static struct stopped stopped_for(const struct used_blocks *blocks)
+{
+	return (struct stopped){blocks->held_times, blocks->held_ns, blocks->held_threads};
+}
+
 void group_notes_print(const struct used_blocks *blocks, FILE *out)
 {
+	const struct stopped stopped = stopped_for(blocks);
 	char text[HI_UNITS_TEXT_MAX];
 
 	if (!used_blocks_are_known(blocks))
@@ -64,12 +71,20 @@ void group_notes_print(const struct used_blocks *blocks, FILE *out)
 	if (blocks->unsure_bytes)
 		fprintf(out, "not counted: %s that changed while it was read, or are damaged\n",
 			hi_format_bytes((double)blocks->unsure_bytes, text, sizeof(text)));
+	if (blocks->held_times) {
+		stopped_print(&stopped, out);
+		fputc('\n', out);
+	}
 	if (blocks->is_partial)
 		fprintf(out, "not counted: blocks beyond the first %zu\n", blocks->count);
 }
 
 void group_notes_print_json(const struct used_blocks *blocks, FILE *out)
 {
+	const struct stopped stopped = stopped_for(blocks);
+
+	fputc(',', out);
+	stopped_print_json(&stopped, out);
 	fprintf(out, ",\"unsure_bytes\":%" PRIu64 ",\"partial\":%s,\"allocators\":[",
 		blocks->unsure_bytes, blocks->is_partial ? "true" : "false");
 	for (size_t i = 0; i < blocks->heaps.count; i++) {

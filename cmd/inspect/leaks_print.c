@@ -82,8 +82,12 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 	const size_t shown = found->rows && found->rows < count ? found->rows : count;
 	char all[HI_UNITS_TEXT_MAX], text[HI_UNITS_TEXT_MAX];
 
-	fprintf(out, "%d (%s): %zu blocks in use were looked at, %u times within %.1f s\n",
-		(int)found->pid, found->name, found->blocks->count, found->looks, found->seconds);
+	fprintf(out, "%d (%s): %zu blocks in use were looked at, ", (int)found->pid, found->name,
+		found->blocks->count);
+	if (found->blocks->held_times)
+		fputs("as they were at one moment\n", out);
+	else
+		fprintf(out, "%u times within %.1f s\n", found->looks, found->seconds);
 	if (!leaks_can_tell(found))
 		fputs("Leaked: cannot tell: its blocks could not be looked at\n", out);
 	else if (!sums.count)
@@ -107,9 +111,9 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 	group_notes_print(found->blocks, out);
 	if (sums.count)
 		fprintf(out,
-			"What only a register, the kernel (epoll, timers) or a pointer in another "
-			"form "
+			"What only %sthe kernel (epoll, timers) or a pointer in another form "
 			"refers to\nseems leaked, too.%s\n",
+			found->blocks->held_times ? "" : "a register, ",
 			found->stacks->stacks
 				? ""
 				: " Which stacks allocate such blocks: heapinject attach PID");

@@ -139,10 +139,13 @@ void owner_notes_print(const struct references *references, FILE *out)
 		fputs("not followed: pointers in blocks that were not reached in time\n", out);
 	if (references->data.is_cut)
 		fputs("not named: variables beyond the first ones\n", out);
-	fputs("A number that looks like the address of a block, or leads into one, counts as a "
-	      "pointer; so does\nan old one that was not written over: an owner may be shown that "
-	      "is "
-	      "none, or several instead of one.\nWhat only a register or the kernel refers to, or "
-	      "what moved meanwhile, seems to be kept by nothing.\n",
-	      out);
+	fprintf(out,
+		"A number that looks like the address of a block, or leads into one, counts as a "
+		"pointer; so does\nan old one that was not written over: an owner may be shown "
+		"that is "
+		"none, or several instead of one.\nWhat only %sthe kernel refers to%s seems to be "
+		"kept by "
+		"nothing.\n",
+		references->is_of_copy ? "" : "a register or ",
+		references->is_of_copy ? "" : ", or what moved meanwhile,");
 }

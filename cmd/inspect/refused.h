@@ -10,5 +10,7 @@
  * reading it. Returns an exit code.
  */
 int refused_print(pid_t pid, int err);
+/* The same for a process that was to be stopped; err, why: of frozen_take(). */
+int refused_freeze(pid_t pid, int err, const char *why);
 
 #endif

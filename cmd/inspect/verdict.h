@@ -5,6 +5,7 @@
  *   verdict.h          why it is as large as it is: start here
  *   explain_print.h    the parts as a table, and as JSON; census_print.h: a census;
  *                      leaks_print.h: leaks; group_name.h: what both have in common
+ *   stopped_print.h    how long it was stopped
  *   owners_print.h     what keeps the blocks: owner_rows.h: by class; owner_paths.h: by which
  *                      pointers; owner_name.h: how owners are called
  *   heap_snapshot.h    the same as a file for DevTools of Chrome

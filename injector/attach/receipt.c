@@ -165,6 +165,7 @@ static void print_world_stops(const struct stop_world_account *account, FILE *ou
 		[STOP_WORLD_SLOTS] = "slots of libraries that may be unloaded",
 		[STOP_WORLD_COPIES] = "copies of pointers",
 		[STOP_WORLD_WORDS] = "slots that no thread of it could store",
+		[STOP_WORLD_LOOK] = "a copy of its memory",
 	};
 	const char *separator = " for ";
 	unsigned count = 0;

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "hi_wire.h"
 #include "inspected.h"
+#include "memory_copy.h"
 #include "plain_text.h"
 #include "resident.h"
 #include "runtimes.h"
@@ -276,8 +277,10 @@ int account_take(const struct account_source *source, struct account *out_accoun
 	const struct memory *memory = source->memory;
 	struct taker taker = {.account = out_account};
 
-	*out_account = (struct account){.at_ns = clock_now_ns()};
-	int err = smaps_read(memory->pid, memory->tid, &taker.smaps);
+	*out_account = (struct account){.at_ns = clock_now_ns(),
+					.held_times = memory->copy ? memory->copy->held_times : 0,
+					.held_ns = memory->copy ? memory->copy->held_ns : 0};
+	int err = smaps_of(memory, &taker.smaps);
 	if (!err && !taker.smaps.maps.count)
 		err = -ESRCH;
 	if (!err) {

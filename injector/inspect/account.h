@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room inspect/: what a process has in its memory, seen from outside, without stopping it.
+ * Room inspect/: what a process has in its memory, seen from outside, while it runs or is stopped.
  *
  *   account.h          what the resident memory consists of: start here
  *   account_part.h     the parts; account_rest.h: which of them a mapping is that no allocator
  *                      has
  *
  *   heap_figures.h     what its allocators have, for sessions
- *   inspected.h        the process, opened for reading
+ *   inspected.h        the process, opened for reading; frozen.h: stopped, and copied
  *   used_blocks.h      all blocks in use; census.h: counted by content.h: what they hold;
  *                      type_info.h: C++ classes
  *   pins.h             which of these keep free memory from going back; release_units.h: in what
@@ -18,15 +18,15 @@
  *   graph.h            a graph of numbers; dominators.h: its dominator tree;
  *                      shortest_paths.h: how its nodes are reached
  *
- * Uses heaps/, reach/, arena/, elf/, target/. Only reads.
+ * Uses heaps/, reach/, arena/, tracee/, elf/, target/. Only reads.
  */
 
 /*
  * account.h - what the resident memory of a process consists of: each resident byte in one part.
  *
  * An allocator's memory is divided by its reader (heaps.h), page by page: of a piece only those
- * bytes count that lie in pages that are in memory. All else is divided by mappings. The process
- * runs on, so that figures of one account are of about the same time, and the sum of its parts and
+ * bytes count that lie in pages that are in memory. All else is divided by mappings. If the process
+ * runs on, figures of one account are of about the same time, and the sum of its parts and
  * what the kernel says may differ by what changed meanwhile.
  */
 #ifndef HI_ACCOUNT_H
@@ -72,6 +72,9 @@ struct account {
 	struct account_arena *arena; /* of all allocators together, by the number of the arena */
 	size_t arena_count;
 	size_t threads;
+	/* how often they were stopped for this, and for how long at most */
+	unsigned held_times;
+	uint64_t held_ns;
 	uint32_t
 		runtimes; /* 1 << enum hi_runtime: with heaps of their own, in anonymous mappings */
 	struct heaps heaps;

@@ -17,7 +17,6 @@
 
 #include "proc_file.h"
 
-#define THREADS_MAX 65536u
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- shared memory --------------------------------------------------------------------------- */
@@ -102,23 +101,17 @@ static bool has_guard(const struct maps *maps, size_t at)
 static void mark_pointers(const struct memory *memory, const struct maps *maps,
 			  struct account_rest *rest)
 {
-	pid_t *tids;
-	size_t count;
+	struct stack_pointer *thread;
 
-	if (proc_tasks(memory->pid, &tids, &count))
+	if (proc_stack_pointers(memory, &thread, &rest->threads))
 		return;
-	rest->threads = count;
-	for (size_t i = 0; i < count && i < THREADS_MAX; i++) {
-		struct proc_syscall call;
-		const struct mapping *mapping;
+	for (size_t i = 0; i < rest->threads; i++) {
+		const struct mapping *mapping = thread[i].sp ? maps_find(maps, thread[i].sp) : NULL;
 
-		if (proc_syscall_read(memory->pid, tids[i], &call) || call.running)
-			continue;
-		mapping = maps_find(maps, call.sp);
 		if (mapping && can_be_stack(mapping))
 			rest->is_stack[mapping - maps->mapping] = true;
 	}
-	free(tids);
+	free(thread);
 }
 
 /* What the C library gives a thread for its stack, if the program does not say; 0: not known. */

@@ -14,12 +14,12 @@ int inspected_memory(pid_t pid, struct memory *out_memory)
 int inspected_open(struct inspected *inspected, const struct memory *memory, uint64_t deadline_ns)
 {
 	*inspected = (struct inspected){.memory = memory, .pages = {.fd = -1}};
-	int err = maps_read(memory->pid, memory->tid, &inspected->maps);
+	int err = maps_of(memory, &inspected->maps);
 	if (!err && !inspected->maps.count)
 		err = -ESRCH;
 	if (err)
 		return err;
-	pages_open(&inspected->pages, memory->pid, memory->tid);
+	pages_open_of(&inspected->pages, memory);
 	err = elf_images_read_resident(memory->tid, &inspected->maps, memory, &inspected->pages,
 				       &inspected->images);
 	if (err)

@@ -126,7 +126,7 @@ static int mark(struct marking *marking, struct leaked_blocks *out_leaked)
 	if (!err)
 		err = marks_spread(&marking->marks, &marking->memory);
 	words_forget(&marking->words);
-	if (!err)
+	if (!err && !marking->inspected->memory->copy)
 		err = mark_since(marking);
 	if (!err)
 		err = marks_sort_out(&marking->marks, &marking->memory);
@@ -164,7 +164,7 @@ int leaked_blocks_find(struct inspected *inspected, const struct used_blocks *bl
 	struct marking marking = {.inspected = inspected, .blocks = blocks};
 
 	*out_leaked = (struct leaked_blocks){0};
-	int err = maps_read(memory->pid, memory->tid, &marking.maps);
+	int err = maps_of(memory, &marking.maps);
 	if (!err)
 		err = marks_open(&marking.marks, blocks->block, blocks->count);
 	if (!err)

@@ -4,9 +4,10 @@
  *
  * The marking is that of reach/ (mark.h). Roots are all resident words of mappings that no
  * allocator has, shared ones included, but for stacks below the stack pointer. Registers are not
- * read, as no thread is stopped. The process changes its memory while it is read: what was free
- * then may be a block by now, and is followed like one. And a block counts only if it was not
- * reached at several times, and its content is the same.
+ * read, as no thread is stopped; a copy of a process that was stopped (memory_copy.h) has them. A
+ * process that runs changes its memory while it is read: what was free then may be a block by now,
+ * and is followed like one. And a block counts only if it was not reached at several times, and its
+ * content is the same.
  */
 #ifndef HI_LEAKED_BLOCKS_H
 #define HI_LEAKED_BLOCKS_H

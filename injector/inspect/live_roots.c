@@ -2,7 +2,6 @@
 /* live_roots.c - see live_roots.h. */
 #include "live_roots.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,34 +10,10 @@
 #define RED_ZONE_BYTES 128u
 #define MAIN_STACK "[stack"
 
-/* Threads that wait, and all others, whose sp is 0. */
 struct stack_pointers {
-	struct stack_pointer {
-		pid_t tid;
-		remote_addr sp;
-	} * thread;
+	struct stack_pointer *thread;
 	size_t count;
 };
-
-static int read_stack_pointers(pid_t pid, struct stack_pointers *out_pointers)
-{
-	struct proc_syscall call;
-	pid_t *tids;
-	size_t count;
-	const int err = proc_tasks(pid, &tids, &count);
-
-	if (err)
-		return err;
-	*out_pointers = (struct stack_pointers){
-		.thread = calloc(count + 1, sizeof(*out_pointers->thread)), .count = count};
-	for (size_t i = 0; i < count && out_pointers->thread; i++) {
-		const bool is_known = !proc_syscall_read(pid, tids[i], &call) && !call.running;
-
-		out_pointers->thread[i] = (struct stack_pointer){tids[i], is_known ? call.sp : 0};
-	}
-	free(tids);
-	return out_pointers->thread ? 0 : -ENOMEM;
-}
 
 static bool has_guard(const struct maps *maps, const struct mapping *mapping)
 {
@@ -142,7 +117,7 @@ int live_roots_visit(const struct memory *memory, const struct maps *maps,
 {
 	struct stack_pointers pointers = {0};
 	struct used_range arena;
-	int err = read_stack_pointers(memory->pid, &pointers);
+	int err = proc_stack_pointers(memory, &pointers.thread, &pointers.count);
 
 	arena_range(maps, memory, &arena.lo, &arena.hi);
 	for (size_t i = 0; i < maps->count && !err; i++)

@@ -4,7 +4,8 @@
  * mappings that may hold some, as far as no allocator has them, and no session of heapinject.
  *
  * Of a thread that waits, the stack begins a little below its stack pointer; that of a thread that
- * runs counts as a whole. Registers are no memory, and not here.
+ * runs counts as a whole. Of a copy (memory_copy.h) they are all known. Registers are a mapping of
+ * the copy, and else not here.
  */
 #ifndef HI_LIVE_ROOTS_H
 #define HI_LIVE_ROOTS_H

@@ -332,10 +332,11 @@ int references_find(struct inspected *inspected, const struct used_blocks *block
 	const struct memory *memory = inspected->memory;
 	struct scan scan = {.inspected = inspected, .references = out_references};
 
-	*out_references =
-		(struct references){.block = blocks->block, .block_count = (uint32_t)blocks->count};
+	*out_references = (struct references){.block = blocks->block,
+					      .block_count = (uint32_t)blocks->count,
+					      .is_of_copy = memory->copy};
 	elf_debug_find(&inspected->images, memory->pid, memory->tid);
-	int err = maps_read(memory->pid, memory->tid, &out_references->maps);
+	int err = maps_of(memory, &out_references->maps);
 	if (!err)
 		err = data_places_find(&inspected->images, &out_references->data);
 	if (!err)

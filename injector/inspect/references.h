@@ -58,7 +58,8 @@ struct references {
 	uint32_t nothing, all; /* the nodes */
 	struct maps maps;
 	struct data_places data;
-	bool is_late; /* not all blocks were scanned within the time */
+	bool is_of_copy; /* of one moment (memory_copy.h), with registers */
+	bool is_late;    /* not all blocks were scanned within the time */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "array_room.h"
+#include "memory_copy.h"
 
 static int add_range(struct used_blocks *blocks, remote_addr lo, remote_addr hi)
 {
@@ -114,7 +115,11 @@ int used_blocks_find(struct heap_source *source, const struct heap_visitor *also
 		.context = &finder,
 	};
 
-	*out_blocks = (struct used_blocks){0};
+	const struct memory_copy *copy = source->memory->copy;
+
+	*out_blocks = (struct used_blocks){.held_times = copy ? copy->held_times : 0,
+					   .held_ns = copy ? copy->held_ns : 0,
+					   .held_threads = copy ? copy->threads : 0};
 	int err = heaps_walk(source, &visitor, &out_blocks->heaps);
 	if (err == -ETIMEDOUT) {
 		out_blocks->is_partial = true;

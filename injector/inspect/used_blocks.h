@@ -25,6 +25,10 @@ struct used_blocks {
 	uint64_t unsure_bytes; /* of memory that was not understood */
 	bool is_partial;       /* there were more, or it took too long */
 	struct heaps heaps;
+	/* how often all threads were stopped to copy the memory, and for how long at most */
+	unsigned held_times;
+	uint64_t held_ns;
+	size_t held_threads;
 };
 
 /*

@@ -185,7 +185,7 @@ int words_open(struct words *words, const struct memory *memory, uint64_t deadli
 		*words = (struct words){0};
 		return -ENOMEM;
 	}
-	pages_open(&words->pages, memory->pid, memory->tid);
+	pages_open_of(&words->pages, memory);
 	return 0;
 }
 

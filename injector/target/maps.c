@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "memory_copy.h"
 #include "proc_file.h"
 #include "procfs.h"
 
@@ -154,6 +155,14 @@ int maps_read(pid_t pid, pid_t tid, struct maps *out_maps)
 	err = maps_parse(text, size, out_maps);
 	free(text);
 	return err;
+}
+
+int maps_of(const struct memory *memory, struct maps *out_maps)
+{
+	const struct memory_copy *copy = memory->copy;
+
+	return copy ? maps_parse(copy->maps, copy->maps_size, out_maps)
+		    : maps_read(memory->pid, memory->tid, out_maps);
 }
 
 void maps_close(struct maps *maps)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "memory_copy.h"
 #include "proc_file.h"
 
 #define WORD_BYTES 8u
@@ -59,7 +60,7 @@ static int transfer_error(ssize_t count)
 	return errno == EIO || errno == EINVAL ? -EFAULT : -errno;
 }
 
-int memory_read(const struct memory *memory, remote_addr from, void *into, size_t size)
+static int read_process(const struct memory *memory, remote_addr from, void *into, size_t size)
 {
 	size_t done = 0;
 
@@ -76,11 +77,47 @@ int memory_read(const struct memory *memory, remote_addr from, void *into, size_
 	return 0;
 }
 
+/* What was copied from the copy, the rest from the process. */
+static int read_copy(const struct memory *memory, remote_addr from, void *into, size_t size)
+{
+	const struct copied_run *end = memory->copy->run + memory->copy->count;
+	const struct copied_run *run = memory_copy_find(memory->copy, from);
+	uint8_t *to = into;
+	int err = 0;
+
+	run = run ? run : end;
+	while (size && !err) {
+		while (run < end && run->lo < from + size && (!run->byte || run->hi <= from))
+			run++;
+		const bool is_before = run < end && run->lo > from;
+		const bool is_copied = run < end && run->byte && run->lo <= from;
+		const uint64_t left = is_copied   ? run->hi - from
+				      : is_before ? run->lo - from
+						  : size;
+		const size_t part = left < size ? (size_t)left : size;
+
+		if (is_copied)
+			memcpy(to, run->byte + (from - run->lo), part);
+		else
+			err = read_process(memory, from, to, part);
+		from += part;
+		to += part;
+		size -= part;
+	}
+	return err;
+}
+
+int memory_read(const struct memory *memory, remote_addr from, void *into, size_t size)
+{
+	return memory->copy ? read_copy(memory, from, into, size)
+			    : read_process(memory, from, into, size);
+}
+
 int memory_read_much(const struct memory *memory, remote_addr from, void *into, size_t size)
 {
 	const struct iovec local = {into, size}, remote = {(void *)(uintptr_t)from, size};
 
-	if (size >= MUCH_BYTES &&
+	if (!memory->copy && size >= MUCH_BYTES &&
 	    process_vm_readv(memory->tid, &local, 1, &remote, 1, 0) == (ssize_t)size &&
 	    memory_is_alive(memory))
 		return 0;

@@ -3,7 +3,7 @@
  * Room target/: what can be read of a process, and changed in it, without stopping any of its
  * threads.
  *
- *   memory.h           its memory, through /proc/PID/mem: start here
+ *   memory.h           its memory, through /proc/PID/mem: start here; memory_copy.h: a copy of it
  *   look.h             is what was read of it still the same?
  *   procfs.h           status, mappings (maps.c) and threads, from /proc
  *   proc_file.h        paths of /proc, and one whole file of it in memory
@@ -44,9 +44,16 @@
 /* An address in the target. Never a pointer here; never dereferenced. */
 typedef uint64_t remote_addr;
 
+struct memory_copy;
+
 struct memory {
 	pid_t pid;
 	int fd;
+	/*
+	 * Reads are answered from it as far as it goes (memory_copy.h). NULL: there is none.
+	 * memory_open does not set it; the owner of such a copy does.
+	 */
+	const struct memory_copy *copy;
 	/*
 	 * the thread through which it was opened: its /proc entries work even when the leader is a
 	 * zombie

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hi_wire.h"
+#include "memory_copy.h"
 #include "proc_file.h"
 
 #define AT_ONCE 256u /* runs, or words */
@@ -53,6 +54,14 @@ void pages_open(struct pages *pages, pid_t pid, pid_t tid)
 	if (proc_open(pid, tid, "pagemap", O_RDONLY, &pages->fd))
 		return;
 	pages->can_scan = can_scan(pages->fd);
+}
+
+void pages_open_of(struct pages *pages, const struct memory *memory)
+{
+	if (memory->copy)
+		*pages = (struct pages){.fd = -1, .copy = memory->copy};
+	else
+		pages_open(pages, memory->pid, memory->tid);
 }
 
 void pages_close(struct pages *pages)
@@ -136,12 +145,32 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct visit
 	return err;
 }
 
+static int visit_copy(const struct memory_copy *copy, remote_addr lo, remote_addr hi,
+		      const struct visit *visit)
+{
+	const struct copied_run *run = memory_copy_find(copy, lo);
+	int err = 0;
+
+	for (; run && run < copy->run + copy->count && run->lo < hi && !err; run++)
+		if (visit->with_files || !run->is_file)
+			err = visit->run(visit->context, &(struct page_run){
+								 .lo = run->lo < lo ? lo : run->lo,
+								 .hi = run->hi > hi ? hi : run->hi,
+								 .is_swapped = run->is_swapped,
+								 .is_file = run->is_file,
+								 .is_huge = run->is_huge,
+							 });
+	return err;
+}
+
 int pages_visit(struct pages *pages, remote_addr lo, remote_addr hi, bool with_files,
 		page_run_visit *run, void *context)
 {
 	const struct visit visit = {.run = run, .context = context, .with_files = with_files};
 	bool scans = pages->can_scan;
 	int err = 0;
+	if (pages->copy)
+		return visit_copy(pages->copy, lo, hi, &visit);
 	while (lo < hi && !err) {
 		err = scans ? scan_some(pages->fd, &lo, hi, &visit)
 			    : read_some(pages->fd, &lo, hi, &visit);

@@ -15,7 +15,8 @@
 #include "memory.h"
 
 struct pages {
-	int fd; /* -1: cannot be read */
+	int fd;                         /* -1: cannot be read */
+	const struct memory_copy *copy; /* the pages that it has, and not the process's; or NULL */
 	bool can_scan;
 	/* bytes of wanted pages that walks skipped because they are swapped out */
 	uint64_t swapped;
@@ -30,6 +31,8 @@ struct page_run {
 };
 
 void pages_open(struct pages *pages, pid_t pid, pid_t tid);
+/* Those of this memory: of its copy, if it has one. */
+void pages_open_of(struct pages *pages, const struct memory *memory);
 void pages_close(struct pages *pages);
 
 /*

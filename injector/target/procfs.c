@@ -396,3 +396,33 @@ int proc_fd_count(pid_t pid, size_t *out_count)
 		*out_count = fds;
 	return err;
 }
+
+static struct stack_pointer stack_pointer_of(pid_t pid, pid_t tid)
+{
+	struct proc_syscall call;
+	const bool is_known = !proc_syscall_read(pid, tid, &call) && !call.running;
+
+	return (struct stack_pointer){tid, is_known ? call.sp : 0};
+}
+
+int proc_stack_pointers(const struct memory *memory, struct stack_pointer **out_thread,
+			size_t *out_count)
+{
+	const struct memory_copy *copy = memory->copy;
+	struct stack_pointer *thread;
+	pid_t *tids = NULL;
+	size_t count = copy ? copy->threads : 0;
+	const int err = copy ? 0 : proc_tasks(memory->pid, &tids, &count);
+
+	if (err)
+		return err;
+	thread = calloc(count + 1, sizeof(*thread));
+	for (size_t i = 0; i < count && thread; i++)
+		thread[i] = copy ? copy->thread[i] : stack_pointer_of(memory->pid, tids[i]);
+	free(tids);
+	if (!thread)
+		return -ENOMEM;
+	*out_thread = thread;
+	*out_count = count;
+	return 0;
+}

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "memory.h"
+#include "memory_copy.h"
 
 struct mapping {
 	remote_addr lo, hi;
@@ -36,6 +37,8 @@ struct maps {
 
 /* Reads /proc/PID/task/TID/maps. maps_close frees, and may be called on a zeroed struct. */
 must_check int maps_read(pid_t pid, pid_t tid, struct maps *out_maps);
+/* Those of this memory: as its copy has them, if it has one. */
+must_check int maps_of(const struct memory *memory, struct maps *out_maps);
 void maps_close(struct maps *maps);
 /*
  * The parser of maps_read. Copies text. Skips lines that are malformed or overlap the one before.
@@ -103,5 +106,12 @@ struct proc_syscall {
 must_check int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall);
 /* The parser of proc_syscall_read; text is terminated. -EPROTO: not a syscall file. */
 must_check int proc_syscall_parse(const char *text, struct proc_syscall *out_syscall);
+
+/*
+ * Where the stacks of all threads end: of those of a copy, if the memory has one, or else of those
+ * that wait. The caller frees the list.
+ */
+must_check int proc_stack_pointers(const struct memory *memory, struct stack_pointer **out_thread,
+				   size_t *out_count);
 
 #endif

@@ -41,7 +41,7 @@ int resident_read(const struct memory *memory, const struct maps *maps,
 	int err = 0;
 
 	*out_resident = (struct resident){0};
-	pages_open(&pages, memory->pid, memory->tid);
+	pages_open_of(&pages, memory);
 	for (size_t i = 0; i < maps->count && !err; i++) {
 		const struct mapping *mapping = &maps->mapping[i];
 

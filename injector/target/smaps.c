@@ -97,6 +97,15 @@ int smaps_read(pid_t pid, pid_t tid, struct smaps *out_smaps)
 	return err;
 }
 
+int smaps_of(const struct memory *memory, struct smaps *out_smaps)
+{
+	const struct memory_copy *copy = memory->copy;
+
+	if (!copy)
+		return smaps_read(memory->pid, memory->tid, out_smaps);
+	return copy->smaps ? smaps_parse(copy->smaps, copy->smaps_size, out_smaps) : -ENODATA;
+}
+
 void smaps_close(struct smaps *smaps)
 {
 	maps_close(&smaps->maps);

@@ -24,6 +24,8 @@ struct smaps {
 
 /* 0 or a negative errno. smaps_close may be called on a zeroed struct. */
 must_check int smaps_read(pid_t pid, pid_t tid, struct smaps *out_smaps);
+/* Those of this memory: as its copy has them, if it has one. */
+must_check int smaps_of(const struct memory *memory, struct smaps *out_smaps);
 /* The parser of smaps_read; text is terminated. */
 must_check int smaps_parse(const char *text, size_t size, struct smaps *out_smaps);
 void smaps_close(struct smaps *smaps);

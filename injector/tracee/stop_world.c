@@ -260,6 +260,8 @@ static int ask(struct stop_world *world, const struct memory_thread *thread)
 {
 	if (!world->since_ns)
 		world->since_ns = clock_now_ns();
+	if (clock_now_ns() - world->since_ns >= world->give_up_ns)
+		return -EAGAIN;
 	const int err = tracee_halt(&world->tracee[world->count], thread->pid, thread->tid);
 	if (!err)
 		world->count++;
@@ -297,7 +299,8 @@ static int wait_for(struct stop_world *world, size_t first, uint64_t deadline_ns
 			*tracee = world->tracee[--world->count];
 		} else if (err != -EAGAIN) {
 			return err;
-		} else if (clock_now_ns() >= deadline_ns) {
+		} else if (clock_now_ns() >= deadline_ns ||
+			   clock_now_ns() - world->since_ns >= world->give_up_ns) {
 			note_obstacle(world, tracee->pid, tracee->tid);
 			return -EAGAIN;
 		} else {
@@ -382,15 +385,19 @@ static int let_go(struct stop_world *world, uint64_t *out_held_ns)
 	return first;
 }
 
-int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose)
+int stop_world_begin_within(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose,
+			    uint64_t patience_ns)
 {
 	/* A system call may write to a word that holds a copy, but never to a slot. */
 	*world = (struct stop_world){.pid = pid,
 				     .purpose = purpose,
+				     .give_up_ns = patience_ns,
 				     .effect = purpose == STOP_WORLD_COPIES ? ARCH_CALL_READS
 									    : ARCH_CALL_WRITES};
 	if (!may_begin())
 		return -EAGAIN;
+	if (patience_ns != UINT64_MAX)
+		session.patience_ns = patience_ns;
 	size_t stopped = 1;
 	int err = look_first(world);
 	while (!err && stopped)
@@ -402,6 +409,11 @@ int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpos
 	note_given_up(world, held_ns);
 	/* EPERM: another program traces one of them just now */
 	return err == -EPERM ? -EAGAIN : err;
+}
+
+int stop_world_begin(struct stop_world *world, pid_t pid, enum stop_world_purpose purpose)
+{
+	return stop_world_begin_within(world, pid, purpose, UINT64_MAX);
 }
 
 int stop_world_end(struct stop_world *world, uint64_t *out_held_ns)

@@ -33,6 +33,7 @@ enum stop_world_purpose {
 	STOP_WORLD_SLOTS,  /* to write slots of libraries that may be unloaded */
 	STOP_WORLD_COPIES, /* to fix up copies of pointers in memory */
 	STOP_WORLD_WORDS,  /* to write words that no borrowed thread could store */
+	STOP_WORLD_LOOK,   /* to copy its memory */
 	STOP_WORLD_PURPOSES,
 };
 
@@ -46,7 +47,8 @@ struct stop_world {
 	pid_t pid;
 	enum stop_world_purpose purpose;
 	enum arch_call_effect effect; /* effect that system calls of blocked threads may have */
-	uint64_t since_ns;            /* CLOCK_MONOTONIC: stop of the first thread; 0 = none was */
+	uint64_t give_up_ns; /* for so long the first thread may be stopped before the last */
+	uint64_t since_ns;   /* CLOCK_MONOTONIC: stop of the first thread; 0 = none was */
 	/*
 	 * when the first thread that did not sleep was stopped; after let_go: how long those were
 	 * stopped
@@ -66,6 +68,9 @@ struct stop_world {
  */
 must_check int stop_world_begin(struct stop_world *world, pid_t pid,
 				enum stop_world_purpose purpose);
+/* The same, with so much patience from the stop of the first thread to that of the last. */
+must_check int stop_world_begin_within(struct stop_world *world, pid_t pid,
+				       enum stop_world_purpose purpose, uint64_t patience_ns);
 /*
  * Lets all threads go. out_held_ns: how long the first was held. Does all it can, then returns the
  * first error. Must be the last thing that a worker does.

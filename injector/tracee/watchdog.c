@@ -83,7 +83,7 @@ static _Noreturn void be_watchdog(pid_t watched)
 	_exit(0);
 }
 
-static void stop(void)
+void watchdog_stop(void)
 {
 	if (owner != getpid())
 		return;
@@ -115,7 +115,7 @@ void watchdog_start(void)
 	 * not left to the kernel: in a container the watchdog's zombie might become a child of the
 	 * target
 	 */
-	atexit(stop);
+	atexit(watchdog_stop);
 }
 
 void watchdog_begin(void)

@@ -21,6 +21,11 @@
  */
 void watchdog_start(void);
 /*
+ * Ends it. For a process that is about to give up its rights: it may not be able to later, and then
+ * the kernel does not do it at its death, either.
+ */
+void watchdog_stop(void);
+/*
  * From watchdog_begin until watchdog_end signs of life (watchdog_progress) are expected. Not
  * nested.
  */

@@ -16,6 +16,8 @@ COMMANDS = (
     ["census", "--pins"],
     ["owners"],
     ["leaks", "--duration", "1s"],
+    ["explain", "--freeze", "5s"],
+    ["leaks", "--freeze", "5s"],
 )
 
 
