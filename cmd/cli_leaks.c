@@ -31,6 +31,10 @@ static int find(struct cli_look *look, struct leaked_blocks *out_leaked)
 {
 	const int err = cli_look_now(look);
 
+	*out_leaked = (struct leaked_blocks){0};
+	/* what is not known may refer to any block: nothing could be said */
+	if (!err && look->blocks.is_partial)
+		return 0;
 	return err ? err : leaked_blocks_find(&look->inspected, &look->blocks, out_leaked);
 }
 
@@ -66,6 +70,7 @@ static int find_all(struct looking *looking)
 	int err = find(look, &looking->leaked);
 
 	looking->looks = 1;
+	is_fewer &= !look->blocks.is_partial;
 	if (!err && is_fewer && isatty(STDERR_FILENO))
 		fprintf(stderr, "heapinject: looking at process %d once more in %.0f s\n",
 			(int)look->memory.pid, (double)looking->options.watch_ns / SECOND_NS);

@@ -89,7 +89,8 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 	else
 		fprintf(out, "%u times within %.1f s\n", found->looks, found->seconds);
 	if (!leaks_can_tell(found))
-		fputs("Leaked: cannot tell: its blocks could not be looked at\n", out);
+		fprintf(out, "Leaked: cannot tell: its blocks could not %sbe looked at\n",
+			found->blocks->is_partial ? "all " : "");
 	else if (!sums.count)
 		fputs("Leaked: nothing\n", out);
 	else

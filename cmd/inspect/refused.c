@@ -41,7 +41,9 @@ int refused_print(pid_t pid, int err)
 	if ((err == -EACCES || err == -EPERM || err == -ESRCH) && explain(pid, is_any))
 		return HI_EXIT_REFUSED;
 	fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
-		err == -ESRCH     ? "it has ended, or executes another program"
+		err == -ESRCH ? "it has ended, or executes another program"
+		: err == -ETIMEDOUT
+			? "it has so much memory that it was not searched to the end in a minute"
 		: err == -ENOEXEC ? "it is a 32-bit program, or not of this CPU"
 				  : strerror(-err));
 	return err == -ESRCH || err == -EACCES || err == -ENOEXEC ? HI_EXIT_REFUSED
