@@ -366,6 +366,13 @@ static void print_trim(const struct answer *answer, FILE *out)
 		heap_growth_is_fragmented(now) ? ", as it is fragmented" : "");
 }
 
+/* Nothing but retention: a part of the growth that is something else may be a leak. */
+static bool is_only_retained(const struct answer *answer, double elsewhere, double little)
+{
+	return answer->verdict == TREND_STEADY && answer->heap.used <= little &&
+	       elsewhere <= little;
+}
+
 /* What the process grew by, between two looks at its heap. */
 static void print_heap_growth(const struct answer *answer, FILE *out)
 {
@@ -390,9 +397,8 @@ static void print_heap_growth(const struct answer *answer, FILE *out)
 		print_part(elsewhere, "elsewhere", out);
 	}
 	if (heap->is_retained) {
-		fputs(trend_is_growth(answer->verdict) || heap->used > little
-			      ? ": most is retention; "
-			      : ": retention, no leak; ",
+		fputs(is_only_retained(answer, elsewhere, little) ? ": retention, no leak; "
+								  : ": most is retention; ",
 		      out);
 		print_trim(answer, out);
 	}

@@ -113,6 +113,7 @@ UNIT_TEST(what_the_allocator_says_of_growth)
 {
 	struct scene scene;
 	char name[] = "glibc 2.36", other[] = "jemalloc 5.3";
+	const enum trend_verdict undecided[] = {TREND_UNSURE, TREND_REPLACES, TREND_TOO_FEW};
 	const struct heap_moment now = {
 		.anonymous = 120 * MIB, .used = 20 * MIB, .free = 75 * MIB, .trimmable = 70 * MIB};
 
@@ -134,9 +135,24 @@ UNIT_TEST(what_the_allocator_says_of_growth)
 		   "In the 10.00s between two looks at its heap it grew by 80MB: 8MB in use by the "
 		   "allocator's own count (glibc 2.36), 75MB retained by it: most is retention; "
 		   "malloc_trim(0) would give back 70MB.\n");
+	scene.answer.heap.used = 3 * MIB; /* there may be one in what others mapped */
+	scene.answer.heap.kept = 50 * MIB;
+	check_rest(&scene.answer,
+		   "In the 10.00s between two looks at its heap it grew by 80MB: 3MB in use by the "
+		   "allocator's own count (glibc 2.36), 50MB retained by it, 27MB elsewhere: most "
+		   "is retention; malloc_trim(0) would give back 70MB.\n");
+	scene.answer.heap.kept = 77 * MIB;
+	for (size_t i = 0; i < sizeof(undecided) / sizeof(*undecided); i++) {
+		scene.answer.verdict = undecided[i];
+		check_rest(&scene.answer,
+			   "In the 10.00s between two looks at its heap it grew by 80MB: 3MB in "
+			   "use by the allocator's own count (glibc 2.36), 77MB retained by it: "
+			   "most is retention; malloc_trim(0) would give back 70MB.\n");
+	}
 	scene.answer.verdict = TREND_GROWS;
 	scene.profile.meta.heap.name = other;
 	scene.answer.heap.used = -1.0 * MIB;
+	scene.answer.heap.kept = 75 * MIB;
 	scene.answer.heap.own = 6 * MIB;
 	check_rest(
 		&scene.answer,
