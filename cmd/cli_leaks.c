@@ -10,18 +10,18 @@
 #include "cli_look.h"
 #include "clock.h"
 #include "hi_exit.h"
+#include "leak_looks.h"
 #include "leaks_print.h"
 
 #define SECOND_NS 1000000000ull
 #define WATCH_NS (5 * SECOND_NS)
 #define PAUSE_NS (SECOND_NS / 5)
-#define LOOKS_MAX 8u
 
 struct looking {
 	struct cli_look look;
 	struct cli_look_options options;
 	struct leaked_blocks leaked; /* that no look has reached */
-	unsigned looks;
+	struct leak_looks looks;
 	struct census census;
 	struct stack_rows stacks;
 	uint64_t apart_ns; /* the two passes */
@@ -38,8 +38,8 @@ static int find(struct cli_look *look, struct leaked_blocks *out_leaked)
 	return err ? err : leaked_blocks_find(&look->inspected, &look->blocks, out_leaked);
 }
 
-/* Looks once more, and keeps what was not reached then, either. *out_fewer: some was. */
-static int look_again_for(struct looking *looking, bool *out_fewer)
+/* Looks once more, and keeps what was not reached then, either. */
+static int look_again_for(struct looking *looking)
 {
 	struct cli_look *look = &looking->look;
 	struct leaked_blocks now;
@@ -50,37 +50,34 @@ static int look_again_for(struct looking *looking, bool *out_fewer)
 		return err;
 	}
 	leaked_blocks_keep_both(&now, &looking->leaked);
-	*out_fewer = now.count < looking->leaked.count;
+	leak_looks_add(&looking->looks, looking->leaked.count, now.count);
 	leaked_blocks_close(&looking->leaked);
 	looking->leaked = now;
-	looking->looks++;
 	return 0;
 }
 
 /*
  * A busy program frees blocks, and takes them again, while it is searched: some of them are not
- * reached twice. It is searched until the same blocks are left. While it is stopped it does not,
- * and one search is enough.
+ * reached twice. It is searched until the same blocks are left: leak_looks.h. While it is stopped
+ * it does not, and one search is enough.
  */
 static int find_all(struct looking *looking)
 {
 	struct cli_look *look = &looking->look;
 	const uint64_t begin_ns = clock_now_ns();
-	bool is_fewer = !look->freeze_ns;
 	int err = find(look, &looking->leaked);
+	const bool is_enough = err || look->freeze_ns || look->blocks.is_partial;
 
-	looking->looks = 1;
-	is_fewer &= !look->blocks.is_partial;
-	if (!err && is_fewer && isatty(STDERR_FILENO))
+	leak_looks_add(&looking->looks, 0, looking->leaked.count);
+	if (!is_enough && isatty(STDERR_FILENO))
 		fprintf(stderr, "heapinject: looking at process %d once more in %.0f s\n",
 			(int)look->memory.pid, (double)looking->options.watch_ns / SECOND_NS);
-	if (!err && is_fewer)
+	if (!is_enough)
 		clock_wait_until(clock_now_ns() + looking->options.watch_ns);
-	while (!err && is_fewer && looking->looks < LOOKS_MAX &&
-	       (looking->leaked.count || looking->looks == 1)) {
-		if (looking->looks > 1)
+	while (!err && !is_enough && !leak_looks_suffice(&looking->looks, looking->leaked.count)) {
+		if (looking->looks.count > 1)
 			clock_wait_until(clock_now_ns() + PAUSE_NS);
-		err = look_again_for(looking, &is_fewer);
+		err = look_again_for(looking);
 	}
 	looking->apart_ns = look->freeze_ns ? 0 : clock_now_ns() - begin_ns;
 	return !err && !memory_is_alive(&look->memory) ? -ESRCH : err;
@@ -109,7 +106,8 @@ static struct leaks_found found_by(const struct looking *looking)
 		.census = &looking->census,
 		.stacks = &looking->stacks,
 		.seconds = (double)looking->apart_ns / 1e9,
-		.looks = looking->looks,
+		.looks = looking->looks.count,
+		.is_unsettled = leak_looks_are_unsettled(&looking->looks, looking->leaked.count),
 		.show_data = looking->options.show_data,
 		.rows = looking->options.all ? 0 : CLI_LOOK_ROWS,
 	};

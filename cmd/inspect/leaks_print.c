@@ -110,6 +110,12 @@ void leaks_print(const struct leaks_found *found, FILE *out)
 	if (sums.count)
 		stack_rows_note(found->stacks, sums.count, out);
 	group_notes_print(found->blocks, out);
+	if (found->is_unsettled)
+		fputs("The process moves pointers while it is searched: the last searches still "
+		      "found "
+		      "fewer blocks, and some\nof these may be in use. As they are at one moment: "
+		      "--freeze 1s\n",
+		      out);
 	if (sums.count)
 		fprintf(out,
 			"What only %sthe kernel (epoll, timers) or a pointer in another form "
@@ -129,14 +135,15 @@ void leaks_print_json(const struct leaks_found *found, FILE *out)
 	fprintf(out, "{\"pid\":%d,\"name\":", (int)found->pid);
 	plain_text_json(out, found->name);
 	fprintf(out,
-		",\"verdict\":\"%s\",\"seconds\":%.3f,\"looks\":%u,\"blocks_in_use\":%zu,"
+		",\"verdict\":\"%s\",\"seconds\":%.3f,\"looks\":%u,\"settled\":%s,\"blocks_in_"
+		"use\":%zu,"
 		"\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"more_blocks\":%" PRIu64
 		",\"more_bytes\":%" PRIu64,
 		!leaks_can_tell(found) ? "cannot tell"
 		: sums.count           ? "leaks"
 				       : "nothing",
-		found->seconds, found->looks, found->blocks->count, sums.count, sums.bytes,
-		sums.more_count, sums.more_bytes);
+		found->seconds, found->looks, found->is_unsettled ? "false" : "true",
+		found->blocks->count, sums.count, sums.bytes, sums.more_count, sums.more_bytes);
 	group_notes_print_json(found->blocks, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; group && i < found->census->count; i++) {

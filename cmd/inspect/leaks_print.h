@@ -20,6 +20,7 @@ struct leaks_found {
 	char *const *type; /* readable, by number */
 	double seconds;    /* from the first look to the last */
 	unsigned looks;
+	bool is_unsettled; /* leak_looks_are_unsettled() */
 	bool show_data;
 	size_t rows; /* at most; 0 = all */
 };

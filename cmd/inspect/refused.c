@@ -43,7 +43,8 @@ int refused_print(pid_t pid, int err)
 	fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
 		err == -ESRCH ? "it has ended, or executes another program"
 		: err == -ETIMEDOUT
-			? "it has so much memory that it was not searched to the end in a minute"
+			? "it was not searched to the end in a minute: it has much memory, or the "
+			  "machine is busy; try again when that has less to do"
 		: err == -ENOEXEC ? "it is a 32-bit program, or not of this CPU"
 				  : strerror(-err));
 	return err == -ESRCH || err == -EACCES || err == -ENOEXEC ? HI_EXIT_REFUSED

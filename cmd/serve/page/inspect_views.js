@@ -188,8 +188,10 @@ function titleOfLeaks(answer) {
 function viewLeaks(answer) {
 	const whole = answer.bytes + answer.more_bytes, hasStacks = answer.rows.some((row) => row.stacks);
 	const columns = [groupColumn(), bytesColumn("bytes", "Bytes", whole), countColumn("blocks", "Blocks"), bytesColumn("more_bytes", "By these", whole), countColumn("more_blocks", "Blocks by these")];
-	const seen = remark(`${formatCount(answer.blocks_in_use)} blocks in use were looked at, ${answer.looks} times within ${answer.seconds.toFixed(1)} s.`);
-	const caveat = remark("What only a register, the kernel (epoll, timers) or a pointer in another form refers to seems leaked, too." +
+	const seen = remark(`${formatCount(answer.blocks_in_use)} blocks in use were looked at, ` + (answer.stopped_times ? `as they were at one moment: the process was stopped for ${answer.stopped_ms.toFixed(1)} ms.`
+		: `${answer.looks} times within ${answer.seconds.toFixed(1)} s.`));
+	const caveat = remark((answer.settled ? "" : "The process moves pointers while it is searched: the last searches still found fewer blocks, and some of these may be in use. ") +
+		"What only a register, the kernel (epoll, timers) or a pointer in another form refers to seems leaked, too." +
 		(hasStacks ? "" : " Which stacks allocate such blocks: attach to it."));
 	return makeAnswer(titleOfLeaks(answer), notesOf(answer), seen, ...(answer.rows.length ? [new InspectTable("Leaked blocks", columns, answer.rows, "bytes").element, caveat] : []));
 }
