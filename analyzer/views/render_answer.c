@@ -337,8 +337,10 @@ static const char *trim_name(const struct answer *answer)
 {
 	const char *name = answer->profile->meta.heap.name;
 
-	return name && !strncmp(name, "glibc ", 6) && !strstr(name, " and ") ? "malloc_trim(0)"
-									     : "a purge";
+	/* without a version where the program has it linked in */
+	const bool is_glibc = name && (!strcmp(name, "glibc") || !strncmp(name, "glibc ", 6));
+
+	return is_glibc && !strstr(name, " and ") ? "malloc_trim(0)" : "a purge";
 }
 
 static void print_part(double bytes, const char *what, FILE *out)

@@ -112,7 +112,7 @@ static void check_rest(const struct answer *answer, const char *wanted)
 UNIT_TEST(what_the_allocator_says_of_growth)
 {
 	struct scene scene;
-	char name[] = "glibc 2.36", other[] = "jemalloc 5.3";
+	char name[] = "glibc 2.36", linked_in[] = "glibc", other[] = "jemalloc 5.3";
 	const enum trend_verdict undecided[] = {TREND_UNSURE, TREND_REPLACES, TREND_TOO_FEW};
 	const struct heap_moment now = {
 		.anonymous = 120 * MIB, .used = 20 * MIB, .free = 75 * MIB, .trimmable = 70 * MIB};
@@ -135,6 +135,12 @@ UNIT_TEST(what_the_allocator_says_of_growth)
 		   "In the 10.00s between two looks at its heap it grew by 80MB: 8MB in use by the "
 		   "allocator's own count (glibc 2.36), 75MB retained by it: most is retention; "
 		   "malloc_trim(0) would give back 70MB.\n");
+	scene.profile.meta.heap.name = linked_in;
+	check_rest(&scene.answer,
+		   "In the 10.00s between two looks at its heap it grew by 80MB: 8MB in use by the "
+		   "allocator's own count (glibc), 75MB retained by it: most is retention; "
+		   "malloc_trim(0) would give back 70MB.\n");
+	scene.profile.meta.heap.name = name;
 	scene.answer.heap.used = 3 * MIB; /* there may be one in what others mapped */
 	scene.answer.heap.kept = 50 * MIB;
 	check_rest(&scene.answer,
