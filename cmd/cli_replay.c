@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_arguments.h"
@@ -162,7 +163,7 @@ static int run_trials(const struct options *options, const struct trial_list *li
 		trial_print_json(&results, stdout);
 	else
 		trial_print(&results, stdout);
-	return done ? HI_EXIT_OK : HI_EXIT_FAILED;
+	return !done ? HI_EXIT_FAILED : *list->head.text ? HI_EXIT_UNSURE : HI_EXIT_OK;
 }
 
 static int replay(const struct options *options, int stream_fd)
@@ -201,9 +202,14 @@ static int run_replay(int argc, char **argv)
 	if (!strcmp(options.file, "-"))
 		return replay(&options, STDIN_FILENO);
 	const int stream_fd = open(options.file, O_RDONLY | O_CLOEXEC);
+	struct stat file;
+
 	if (stream_fd < 0)
 		return complain(&options, strerror(errno), NULL);
-	exit_code = replay(&options, stream_fd);
+	if (!fstat(stream_fd, &file) && S_ISDIR(file.st_mode))
+		exit_code = complain(&options, strerror(EISDIR), NULL);
+	else
+		exit_code = replay(&options, stream_fd);
 	close(stream_fd);
 	return exit_code;
 }

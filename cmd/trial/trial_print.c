@@ -170,13 +170,14 @@ static void print_notes_of(const struct hi_trial_head *head, FILE *out)
 			hi_format_ns((double)head->paused_ns, text, sizeof(text)));
 	if (*head->unhooked)
 		fprintf(out, "  - not recorded: what %s gives\n", head->unhooked);
-	if (*head->text)
-		fprintf(out, "  - the record stream was %s\n", head->text);
 }
 
 void trial_print(const struct trial_results *results, FILE *out)
 {
 	print_recording(results->head, out);
+	if (*results->head->text)
+		fprintf(out, "The record stream was %s: all that follows is of what was read.\n",
+			results->head->text);
 	fprintf(out, "%-*s %12s %9s %12s %10s\n", NAME_COLUMNS, "", "peak RSS", "", "final RSS",
 		"time");
 	for (size_t i = 0; i < results->allocators->count; i++)
