@@ -130,7 +130,9 @@ static void *monitor(void *argument)
 		const uint64_t had = now(CLOCK_THREAD_CPUTIME_ID) + waited();
 		const uint64_t wall = now(CLOCK_MONOTONIC);
 
-		stopped_ns = wall - began > had ? wall - began - had : 0;
+		/* not if another thread had the CPU between the two */
+		if (now(CLOCK_THREAD_CPUTIME_ID) + waited() - had < 1000000)
+			stopped_ns = wall - began > had ? wall - began - had : 0;
 	}
 	return argument;
 }
