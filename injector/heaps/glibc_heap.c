@@ -262,6 +262,7 @@ struct progress {
 	remote_addr at;
 	struct window before; /* piece_count 0: none */
 	unsigned tries;
+	remote_addr broken; /* the farthest chunk at which the chain broke in these tries */
 };
 
 /* Do as many chunks follow each other from `at` on, in the window, as no other data would? */
@@ -279,24 +280,25 @@ static bool is_chain(const struct walker *walker, const struct glibc_region *reg
 	return true;
 }
 
-/* Where the chain goes on after it broke in the window. */
+/* Where the chain goes on after it broke: before that it would lead there again. */
 static int skip(struct walker *walker, struct progress *progress)
 {
 	const struct glibc_region *region = progress->region;
 	const remote_addr end = region->top ? region->top : region->hi;
-	const uint64_t left = end - progress->at;
-	remote_addr next = progress->at + GLIBC_ALIGNMENT;
+	const remote_addr from = progress->broken;
+	const uint64_t left = end - from;
+	remote_addr next = from + GLIBC_ALIGNMENT;
 	int err = flush(walker, progress->before.piece_count);
 
 	walker->pending_count = 0;
 	if (!err)
-		err = heap_bytes_read(&walker->bytes, walker->source, progress->at,
+		err = heap_bytes_read(&walker->bytes, walker->source, from,
 				      left < WINDOW_BYTES ? left : WINDOW_BYTES);
 	if (err)
 		return err;
-	while (next - progress->at < walker->bytes.size && !is_chain(walker, region, next))
+	while (next - from < walker->bytes.size && !is_chain(walker, region, next))
 		next += GLIBC_ALIGNMENT;
-	next = next - progress->at < walker->bytes.size ? next : progress->at + walker->bytes.size;
+	next = next - from < walker->bytes.size ? next : from + walker->bytes.size;
 	err = put_range(walker, region, progress->at + GLIBC_WORD, next + GLIBC_WORD, HEAP_UNSURE);
 	*progress = (struct progress){.region = region, .at = next};
 	return err ? err : flush(walker, walker->pending_count);
@@ -369,7 +371,9 @@ static int walk_chunks(struct walker *walker, const struct glibc_region *region)
 		err = take_window(walker, region, &at, &step);
 		if (err)
 			break;
-		if (step == STEP_BROKEN) {
+		/* a chunk there that seems cut off is no end of a window, either */
+		if (step == STEP_BROKEN || (progress.tries >= TRIES && at <= progress.broken)) {
+			progress.broken = at > progress.broken ? at : progress.broken;
 			err = try_again(walker, &progress);
 			continue;
 		}

@@ -168,7 +168,8 @@ void heap_slabs_close(struct heap_slabs *slabs)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-const struct heap_slab *heap_slabs_find(const struct heap_slabs *slabs, remote_addr at)
+/* The first slab that ends behind the address; NULL: none does. */
+static const struct heap_slab *slab_from(const struct heap_slabs *slabs, remote_addr at)
 {
 	size_t low = 0, high = slabs->count;
 
@@ -180,7 +181,14 @@ const struct heap_slab *heap_slabs_find(const struct heap_slabs *slabs, remote_a
 		else
 			high = middle;
 	}
-	return low < slabs->count && slabs->slab[low].lo <= at ? &slabs->slab[low] : NULL;
+	return low < slabs->count ? &slabs->slab[low] : NULL;
+}
+
+const struct heap_slab *heap_slabs_find(const struct heap_slabs *slabs, remote_addr at)
+{
+	const struct heap_slab *slab = slab_from(slabs, at);
+
+	return slab && slab->lo <= at ? slab : NULL;
 }
 
 uint64_t heap_slabs_block_with(const struct heap_slabs *slabs, remote_addr at)
@@ -256,10 +264,25 @@ static int compare_ranges(const void *a, const void *b)
 	return left->lo < right->lo ? -1 : left->lo > right->lo;
 }
 
+/* Of slabs nothing is the allocator's own: one of the two was read while it changed. */
+static void drop_in_slabs(struct heap_slabs *slabs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < slabs->own_count; i++) {
+		const struct heap_slab *slab = slab_from(slabs, slabs->own[i].lo);
+
+		if (!slab || slab->lo >= slabs->own[i].hi)
+			slabs->own[count++] = slabs->own[i];
+	}
+	slabs->own_count = count;
+}
+
 void heap_slabs_sort_own(struct heap_slabs *slabs)
 {
 	size_t count = 0;
 
+	drop_in_slabs(slabs);
 	if (slabs->own_count)
 		qsort(slabs->own, slabs->own_count, sizeof(*slabs->own), compare_ranges);
 	for (size_t i = 0; i < slabs->own_count; i++) {

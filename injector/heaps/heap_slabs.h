@@ -100,7 +100,7 @@ enum heap_kind heap_slabs_kind(const struct heap_slabs *slabs, uint64_t first, u
 
 /* Adds a range of the allocator's own. 0 or -ENOMEM. */
 must_check int heap_slabs_add_own(struct heap_slabs *slabs, remote_addr lo, remote_addr hi);
-/* Sorts these, and joins what overlaps or is not far from each other. */
+/* Drops what overlaps a slab, sorts the rest, and joins what overlaps or is not far apart. */
 void heap_slabs_sort_own(struct heap_slabs *slabs);
 
 #endif

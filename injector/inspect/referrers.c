@@ -41,7 +41,7 @@ static void count_block(struct counting *counting, uint32_t block)
 
 static struct referrer_list *list_of(struct group_referrers *group, size_t offset)
 {
-	return (struct referrer_list *)((char *)group + offset);
+	return (void *)((char *)group + offset);
 }
 
 /* offset: of the list in group_referrers. */
