@@ -104,8 +104,8 @@ UNIT_TEST(the_text_has_all_of_it)
 		"  profile    of the last 1m01s\n",
 		"  samples    100, dropped 3\n",
 		"  memory     1MB in use of 2MB allocated\n",
-		"  heap       3MB in use, 2MB retained, of which a trim would give back 1MB, by "
-		"the count of glibc 2.36\n",
+		("  heap       3MB in use, 2MB retained, of which a trim would give back 1MB, by "
+		 "the count of glibc 2.36\n"),
 		"  overhead   1.00% of a CPU in the process, 10.00% of its CPU time; 2.00% of a",
 		"  files      2 written, the newest /tmp/a \"b\".42.0002.heap; keeps 32\n",
 		"  at the end /tmp/a \"b\".42.0003.heap\n",
