@@ -139,6 +139,7 @@ UNIT_TEST(a_process_that_is_gone_is_an_error_code)
 	CHECK_EQ(frozen_take(&victim.memory, &want, &frozen), -ESRCH);
 	CHECK(!frozen.why[0]);
 	frozen_close(&frozen);
+	victim_forget(&victim);
 }
 
 UNIT_MAIN()
