@@ -41,11 +41,6 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 		.argc = argc, .argv = argv, .known = long_options, .letters = "o:", .next = 1};
 
 	for (int option; (option = hi_options_next(&given)) != HI_OPTIONS_END;) {
-		if (option == 'f' &&
-		    cli_look_parse_freeze(argv[0], given.value, &owning->look.freeze_ns))
-			return HI_EXIT_USAGE;
-		if (option == 'f')
-			continue;
 		if (option == 'w')
 			owning->why = given.value;
 		else if (option == 'o')
@@ -56,8 +51,10 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 			owning->json = !given.is_off;
 		else if (option == 'h')
 			owning->look.page.path = given.value;
-		else
+		else if (option != 'f')
 			return cli_option_error(argv[0], option, &given);
+		else if (cli_look_parse_freeze(argv[0], given.value, &owning->look.freeze_ns))
+			return HI_EXIT_USAGE;
 	}
 	if (owning->why && !*owning->why)
 		return cli_usage_error(argv[0], "--why needs an address or a class", NULL);
