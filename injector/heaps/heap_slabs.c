@@ -8,6 +8,7 @@
 #include "clock.h"
 
 #define TRIES 4u
+#define REREADS_MAX 4096u  /* beyond that it is no change that will be over */
 #define PAGES_A_LOOK 4096u /* at the clock */
 #define OWN_GAP 4096u      /* between ranges that are joined: of freed descriptors */
 
@@ -78,7 +79,7 @@ static int take_page(struct reader *reader, remote_addr leaf)
 	for (unsigned i = 0; i < TRIES && !found; i++) {
 		found = find_slab(reader, leaf, &word, &slab);
 		/* behind a slab may be a newer one, else nothing */
-		if (found || (!word && !reader->is_after_slab))
+		if (found || (!word && !reader->is_after_slab) || *reader->reread >= REREADS_MAX)
 			break;
 		*reader->reread += word != 0;
 		heap_windows_drop(reader->map->windows);

@@ -143,7 +143,11 @@ static int walk_extents(struct walker *walker)
 	int err = heap_map_walk(&walker->map.map, &walker->slabs.reread, walk_extent, walker);
 
 	for (size_t i = 0; i < walker->owns.count && !err; i++)
-		err = put(walker, 0, walker->owns.own[i].head, walker->owns.own[i].hi,
+		err = heap_slabs_add_own(&walker->slabs, walker->owns.own[i].head,
+					 walker->owns.own[i].hi);
+	heap_slabs_sort_own(&walker->slabs);
+	for (size_t i = 0; i < walker->slabs.own_count && !err; i++)
+		err = put(walker, 0, walker->slabs.own[i].lo, walker->slabs.own[i].hi,
 			  HEAP_METADATA);
 	return err;
 }
