@@ -651,10 +651,16 @@ enum hi_unwind_kind {
 	HI_UNWIND_SCRATCH = 9,
 	/* CFA = *(sp + 8 + 8 * word `low` of the ucontext) + 8 * high: valid in the same frames */
 	HI_UNWIND_INDEXED = 10,
+	/*
+	 * The caller is on another stack, whose owner is an object with its end as second word: CFA
+	 * = *(*(sp + 8 * low) + 8) - *(sp + 8 * high) + 8. A call of C by Go.
+	 */
+	HI_UNWIND_OTHER_STACK = 11,
 };
 #define HI_UNWIND_LOW_BITS 5u
 #define HI_UNWIND_LOW(cfa) ((cfa) & ((1 << HI_UNWIND_LOW_BITS) - 1))
 #define HI_UNWIND_HIGH(cfa) ((cfa) >> HI_UNWIND_LOW_BITS)
+#define HI_UNWIND_PAIR(high, low) ((int16_t)((high) * (1 << HI_UNWIND_LOW_BITS) + (low)))
 struct hi_unwind_row {
 	uint32_t pc;
 	int16_t cfa;  /* signed, in units of 8 bytes; for HI_UNWIND_PLT an unsigned number 0..15 */

@@ -259,6 +259,30 @@ static enum hi_stack_end step_by_register(struct walk *walk, struct rule rule)
 }
 
 /*
+ * Leaves a frame whose caller is on another stack. Who made the call reads the same words when it
+ * has returned. The owner of a stack is in memory that is published as readable.
+ */
+__attribute__((no_sanitize("address"))) static enum hi_stack_end
+step_to_other_stack(struct walk *walk, struct rule rule)
+{
+	uint64_t owner, distance, end;
+
+	if (walk->is_guess ||
+	    !read_word(walk, walk->at.sp + 8 * (uint64_t)HI_UNWIND_LOW(rule.cfa), &owner) ||
+	    !read_word(walk, walk->at.sp + 8 * (uint64_t)HI_UNWIND_HIGH(rule.cfa), &distance))
+		return HI_END_BAD_FRAME;
+	walk->at.sp = owner;
+	if (!enter_stack(walk))
+		return HI_END_REGION;
+	if (!read_word(walk, owner + 8, &end))
+		return HI_END_BAD_FRAME;
+	walk->at.sp = end - distance;
+	if (walk->at.sp & 7 || !enter_stack(walk))
+		return HI_END_REGION;
+	return step_to_cfa(walk, walk->at.sp + 8, rule.bp_slot);
+}
+
+/*
  * Not inlined: the payload may run on small stacks, and the stack use of this function is measured.
  */
 __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struct rule rule)
@@ -283,6 +307,8 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 	case HI_UNWIND_SCRATCH:
 	case HI_UNWIND_INDEXED:
 		return step_by_register(walk, rule);
+	case HI_UNWIND_OTHER_STACK:
+		return step_to_other_stack(walk, rule);
 	default:
 		return step_by_frame_pointer(walk);
 	}

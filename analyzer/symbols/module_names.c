@@ -12,6 +12,8 @@
 
 #include "vdso.h"
 
+#define GO_MARK "runtime.systemstack_switch"
+
 struct opening {
 	const struct file_source *source;
 	const struct profile_module *module;
@@ -121,12 +123,22 @@ void module_names_close(struct module_names *names)
 	*names = MODULE_NAMES_CLOSED;
 }
 
+/* Go stores this function's address as a return address where C has called Go. */
+static bool is_mark(const struct module_names *names, uint64_t return_address)
+{
+	const char *name = module_names_symbol(names, return_address);
+
+	return name && strncmp(name, GO_MARK, sizeof(GO_MARK) - 1) == 0;
+}
+
 uint64_t module_names_code(const struct module_names *names, uint64_t return_address)
 {
 	const uint64_t call = return_address - 1;
 
-	return names->is_vdso && !module_names_symbol(names, call) &&
-			       module_names_symbol(names, return_address)
+	if (module_names_symbol(names, call))
+		return call;
+	return (names->is_vdso && module_names_symbol(names, return_address)) ||
+			       is_mark(names, return_address)
 		       ? return_address
 		       : call;
 }

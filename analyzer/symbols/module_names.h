@@ -49,8 +49,8 @@ void module_names_close(struct module_names *names);
 /*
  * The address to look up for a return address of the file: the last byte of the call before it. But
  * code that a signal has interrupted is no call, and may be the first instruction of a function. In
- * the vdso, where no function ends with a call, this can be recognized: then the result is the
- * address itself.
+ * the vdso, where no function ends with a call, this can be recognized, and so can the address that
+ * Go puts where C has called it: then the result is the address itself.
  */
 uint64_t module_names_code(const struct module_names *names, uint64_t return_address);
 /*

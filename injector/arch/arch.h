@@ -129,6 +129,26 @@ int64_t arch_hook_kept(unsigned index);
  */
 int arch_plt_boundary(const uint8_t *expression, size_t size);
 
+/*
+ * How code gets back sp after a call that it made on another stack. Numbers are of words from sp
+ * when the call has returned.
+ */
+struct arch_stack_return {
+	enum {
+		ARCH_STACK_SPILLED, /* sp is the word `distance` */
+		/* sp is the end of another stack, in the object that `owner` points to, less
+		 * `distance` */
+		ARCH_STACK_OTHER,
+	} kind;
+	uint8_t distance_word, owner_word;
+};
+/*
+ * Whether `after` is the offset of such code, right after a call. The end of a stack is the second
+ * word of its owner, as in Go's runtime.
+ */
+bool arch_is_stack_return(const uint8_t *code, size_t size, size_t after,
+			  struct arch_stack_return *out_back);
+
 /* True if the thread is not in a 32-bit or foreign-ABI mode at this stop. */
 bool arch_is_native(const struct arch_regs *regs);
 

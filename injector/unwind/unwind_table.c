@@ -5,9 +5,10 @@
  * The section is found by PT_GNU_EH_FRAME, or by its name if a static program has no such segment.
  * Its FDEs are taken in address order. The rows of each FDE are valid from their pc to the next
  * row; the space between FDEs becomes a row of kind NONE. A row equal to the one before is left
- * out. Code without entries in the section, such as musl's, gets derived rows (derived_rows.h).
- * Rules that no row can express become NONE as well: the walker then tries the frame pointer and
- * marks the result as a guess. Enter at unwind_table_build.
+ * out. Code of Go gets rows from its own table (go_rows.h). Other code without entries in the
+ * section, such as musl's, gets derived rows (derived_rows.h). Rules that no row can express
+ * become NONE as well: the walker then tries the frame pointer and marks the result as a guess.
+ * Enter at unwind_table_build.
  */
 #include "unwind_table.h"
 
@@ -19,6 +20,7 @@
 #include "derived_rows.h"
 #include "elf_section.h"
 #include "elf_segment.h"
+#include "go_rows.h"
 #include "unwind_row.h"
 
 /* ---- the section ----------------------------------------------------------------------------- */
@@ -69,8 +71,10 @@ static uint64_t section_room(Elf *elf, uint64_t *out_address)
 uint64_t unwind_table_cost(const struct elf_image *image)
 {
 	uint64_t address;
+	struct go_code go;
+	const uint64_t room = section_room(image->elf, &address);
 
-	return section_room(image->elf, &address);
+	return room ? room + (go_rows_find_table(image, &go) ? 0 : go.table_size) : 0;
 }
 
 int unwind_table_section(const struct elf_image *image, struct eh_section *out_section)
@@ -321,6 +325,58 @@ static int derive_entry(struct builder *builder, Elf *elf)
 		      &(uint64_t){header.e_entry}, 1);
 }
 
+/* Replaces rows of kind NONE by those of `filler`, which are sorted, and whose first has pc 0 or
+ * more. */
+static int fill_with(struct builder *builder, const struct hi_unwind_row *filler, size_t count)
+{
+	struct unwind_table *table = builder->table;
+	const struct hi_unwind_row *const old = table->row;
+	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE}, *other = &none;
+	const uint32_t old_count = table->row_count;
+	int err = 0;
+
+	table->row = NULL;
+	table->row_count = 0;
+	builder->capacity = 0;
+	for (size_t i = 0, j = 0; !err && (i < old_count || j < count);) {
+		const bool is_old = j == count || (i < old_count && old[i].pc <= filler[j].pc);
+		const uint32_t pc = is_old ? old[i].pc : filler[j].pc;
+
+		i += is_old;
+		if (!is_old || (j < count && filler[j].pc == pc))
+			other = &filler[j++];
+		err = push_row(builder, builder->lo + pc,
+			       old[i - 1].kind == HI_UNWIND_NONE ? *other : old[i - 1]);
+	}
+	free((void *)old);
+	return err;
+}
+
+/* For a text that the Go compiler has made. */
+static int fill_from_go(struct builder *builder, const struct elf_image *image)
+{
+	struct go_code code;
+	struct go_rows rows;
+	const void *bytes;
+	int err = go_rows_find_table(image, &code);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	const uint64_t room = elf_segment_room(image->elf, builder->lo);
+	code.lo = builder->lo;
+	code.hi = builder->hi - builder->lo > room ? builder->lo + room : builder->hi;
+	if (code.lo == code.hi ||
+	    elf_segment_bytes(image->elf, code.lo, code.hi - code.lo, &bytes) < 0)
+		return 0;
+	code.code = bytes;
+	err = go_rows_make(&code, &rows);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = fill_with(builder, rows.row, rows.count);
+	go_rows_free(&rows);
+	return err;
+}
+
 static int fill_gaps(struct builder *builder, Elf *elf)
 {
 	const struct unwind_table *table = builder->table;
@@ -356,6 +412,8 @@ int unwind_table_build(const struct elf_image *image, const struct elf_text *tex
 		return err;
 	err = build_rows(&builder, &frame);
 	eh_frame_close(&frame);
+	if (!err)
+		err = fill_from_go(&builder, image);
 	if (!err)
 		err = fill_gaps(&builder, image->elf);
 	if (!err)

@@ -5,6 +5,7 @@
  *   unwind_table.h     .eh_frame of an object as rows for the payload: start here
  *                      (its steps: cfi.h, eh_frame.h, unwind_row.h)
  *   derived_rows.h     rows for code that has no .eh_frame, from its instructions
+ *   go_rows.h          rows for code of Go, from its own table of functions
  *   stackwalk.h        the stack of a stopped thread, by libunwind
  *   safepoint.h        may a stopped thread call a function where it is?
  *   blocked_stack.h    the stack of a thread that cannot stop

@@ -510,4 +510,62 @@ UNIT_TEST(tables_outside_their_part_are_not_read)
 	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_NO_ROW);
 }
 
+/*
+ * Go's call of C: word 2 of the frame is the goroutine, whose second word is the end of its stack,
+ * and word 3 the distance of the caller's sp from there.
+ */
+UNIT_TEST(a_caller_on_another_stack)
+{
+	struct scene scene = scene_open();
+	struct hi_regions *regions = &scene.arena.control->regions[0];
+	uint64_t *other = stack_map();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0},
+	     {0x100, HI_UNWIND_PAIR(3, 2), HI_UNWIND_OTHER_STACK, 0}, {0x200, 2, HI_UNWIND_SP, 0});
+	scene.stack[2] = at(&scene, 100); /* the goroutine is in a region, too */
+	scene.stack[101] = (uintptr_t)(other + 50);
+	scene.stack[3] = 40 * sizeof(uint64_t);
+	other[10] = TEXT + 0x250;
+	other[12] = TEXT + 0x50;
+	/* the other stack is in no region: the first walk says which one that is */
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, 0), HI_END_REGION);
+	CHECK_EQ(scene.count, 1);
+	CHECK_EQ(scene.stopped_at, (uintptr_t)(other + 10));
+	regions->range[1] = regions->range[0];
+	regions->range[(uintptr_t)other > at(&scene, 0)].lo = (uintptr_t)other;
+	regions->range[(uintptr_t)other > at(&scene, 0)].hi = (uintptr_t)other + HI_PAGE_BYTES;
+	regions->count = 2;
+	regions->generation += 2;
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.frame[1], TEXT + 0x250);
+	CHECK_EQ(scene.frame[2], TEXT + 0x50);
+}
+
+/* What the words of the frame lead to is read only if it is certain to be there. */
+UNIT_TEST(another_stack_that_is_none)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, HI_UNWIND_PAIR(3, 2), HI_UNWIND_OTHER_STACK, 0},
+	     {0x100, 2, HI_UNWIND_SP, 0}, {0x800, 0, HI_UNWIND_NONE, 0});
+	scene.stack[2] = 0x12345678; /* no goroutine */
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);
+	scene.stack[2] = at(&scene, 100) + 1;
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_BAD_FRAME);
+	scene.stack[2] = at(&scene, 100);
+	scene.stack[101] = at(&scene, 50) + 4; /* a stack that begins at no word */
+	CHECK_EQ(walk(&scene, TEXT + 0x50, 0, 0), HI_END_REGION);
+	scene.stack[101] = at(&scene, 50);
+	scene.stack[3] = 8; /* and one whose caller has no row but one that leads here */
+	scene.stack[49] = TEXT + 0x50;
+	CHECK(walk(&scene, TEXT + 0x50, 0, 0) != HI_END_COMPLETE);
+	CHECK(scene.count <= HI_FRAMES_MAX);
+	/* after a guess: frame pointer of code without rows */
+	scene.stack[10] = 0;
+	scene.stack[11] = TEXT + 0x50;
+	scene.stack[14] = at(&scene, 100);
+	CHECK_EQ(walk(&scene, TEXT + 0x850, 4, at(&scene, 10)), HI_END_BAD_FRAME);
+}
+
 UNIT_MAIN()

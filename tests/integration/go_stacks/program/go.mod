@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+module program
+
+go 1.19
