@@ -67,6 +67,7 @@ static void print_overview(FILE *out)
 		     "\nCommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
+	fprintf(out, "\nInstead of PID, the name of a process will do, if only one has it.\n");
 	fprintf(out, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 the process cannot be attached to, "
 		     "4 a report is above --fail-above or something grows,\n"
 		     "5 that cannot be told, 23 run --fail-if-leaks found leaks; run: those of the "

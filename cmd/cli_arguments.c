@@ -33,15 +33,6 @@ int cli_parse_pid(const char *command, const char *text, pid_t *out_pid)
 	return HI_EXIT_OK;
 }
 
-int cli_parse_only_pid(int argc, char **argv, int first, pid_t *out_pid)
-{
-	if (argc <= first)
-		return cli_usage_error(argv[0], "which process? give its PID", NULL);
-	if (argc > first + 1)
-		return cli_usage_error(argv[0], "one argument too many", argv[first + 1]);
-	return cli_parse_pid(argv[0], argv[first], out_pid);
-}
-
 int cli_parse_prefix(const char *command, const char *argument, struct hi_prefixes *prefixes)
 {
 	switch (hi_prefixes_add(prefixes, argument)) {

@@ -17,8 +17,6 @@ int cli_usage_error(const char *command, const char *what, const char *value);
 /* The same for an option; code: as of hi_options_next(). */
 int cli_option_error(const char *command, int code, const struct hi_options *given);
 int cli_parse_pid(const char *command, const char *text, pid_t *out_pid);
-/* Parses the only argument of a command, which must be argv[first]. */
-int cli_parse_only_pid(int argc, char **argv, int first, pid_t *out_pid);
 /* argument: of --prefix */
 int cli_parse_prefix(const char *command, const char *argument, struct hi_prefixes *prefixes);
 

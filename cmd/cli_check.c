@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "hi_exit.h"
 #include "preflight.h"
@@ -34,7 +35,7 @@ static int parse_check(int argc, char **argv, struct check_options *out, pid_t *
 		    cli_parse_prefix("check", given.value, &out->prefixes) != HI_EXIT_OK)
 			return HI_EXIT_USAGE;
 	}
-	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+	return cli_choose_only_process(argc, argv, given.next, out_pid);
 }
 
 static int run_check(int argc, char **argv)

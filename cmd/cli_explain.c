@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_look.h"
 #include "cli_page.h"
@@ -66,7 +67,7 @@ static int parse(int argc, char **argv, struct explain_options *out, pid_t *out_
 	if (out->freeze_ns && is_watched)
 		return cli_usage_error("explain", CLI_LOOK_FREEZES_ONCE, NULL);
 	out->once |= out->freeze_ns > 0;
-	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+	return cli_choose_only_process(argc, argv, given.next, out_pid);
 }
 
 static int take(const struct memory *memory, struct account *out_account)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_session.h"
 #include "guard.h"
@@ -96,7 +97,7 @@ static int run_guard(int argc, char **argv)
 	int exit_code = cli_session_parse(argc, argv, false, &others, &options, &next);
 	const bool has_name = given.guard.cgroup || given.guard.unit;
 	if (exit_code == HI_EXIT_OK && !has_name)
-		exit_code = cli_parse_only_pid(argc, argv, next, &options.pid);
+		exit_code = cli_choose_only_process(argc, argv, next, &options.pid);
 	else if (exit_code == HI_EXIT_OK && next < argc)
 		exit_code = cli_usage_error("guard", "a process besides --cgroup or --unit",
 					    argv[next]);

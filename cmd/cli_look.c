@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "clock.h"
 #include "hi_exit.h"
 #include "hi_units.h"
@@ -74,7 +75,7 @@ int cli_look_parse(int argc, char **argv, struct cli_look_options *options, pid_
 	}
 	if (options->freeze_ns && is_watched)
 		return cli_usage_error(argv[0], CLI_LOOK_FREEZES_ONCE, NULL);
-	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+	return cli_choose_only_process(argc, argv, given.next, out_pid);
 }
 
 int cli_look_parse_freeze(const char *command, const char *value, uint64_t *out_ns)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_look.h"
 #include "heap_snapshot.h"
@@ -64,7 +65,7 @@ static int parse(int argc, char **argv, struct owning *owning, pid_t *out_pid)
 	if (owning->look.page.path && (owning->why || owning->output))
 		return cli_usage_error(argv[0], "--html has neither --why nor -o", NULL);
 	owning->look.as_json = owning->json;
-	return cli_parse_only_pid(argc, argv, given.next, out_pid);
+	return cli_choose_only_process(argc, argv, given.next, out_pid);
 }
 
 static int find(struct owning *owning)

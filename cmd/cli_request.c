@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "hi_exit.h"
 #include "hi_units.h"
@@ -15,7 +16,7 @@
 static int run_ask(int argc, char **argv)
 {
 	pid_t pid;
-	int exit_code = cli_parse_only_pid(argc, argv, 1, &pid);
+	int exit_code = cli_choose_only_process(argc, argv, 1, &pid);
 	return exit_code == HI_EXIT_OK ? session_ask(pid, argv[0]) : exit_code;
 }
 
@@ -37,7 +38,7 @@ static int run_dump(int argc, char **argv)
 					       given.value);
 		is_shown = true;
 	}
-	const int exit_code = cli_parse_only_pid(argc, argv, given.next, &pid);
+	const int exit_code = cli_choose_only_process(argc, argv, given.next, &pid);
 	if (exit_code != HI_EXIT_OK)
 		return exit_code;
 	return is_shown ? session_show(pid) : session_ask(pid, "dump");
@@ -46,7 +47,7 @@ static int run_dump(int argc, char **argv)
 static int run_detach(int argc, char **argv)
 {
 	pid_t pid;
-	int exit_code = cli_parse_only_pid(argc, argv, 1, &pid);
+	int exit_code = cli_choose_only_process(argc, argv, 1, &pid);
 	return exit_code == HI_EXIT_OK ? session_detach(pid) : exit_code;
 }
 
@@ -63,8 +64,9 @@ static int run_status(int argc, char **argv)
 			return cli_option_error("status", option, &given);
 		json = !given.is_off;
 	}
-	const int exit_code =
-		given.next < argc ? cli_parse_only_pid(argc, argv, given.next, &pid) : HI_EXIT_OK;
+	const int exit_code = given.next < argc
+				      ? cli_choose_only_process(argc, argv, given.next, &pid)
+				      : HI_EXIT_OK;
 	return exit_code == HI_EXIT_OK ? session_status(pid, json) : exit_code;
 }
 
@@ -81,13 +83,12 @@ static int run_rate(int argc, char **argv)
 	const char *rate = argv[2];
 	if (argc > 3)
 		return cli_usage_error("rate", "one argument too many", argv[3]);
-	if (cli_parse_pid("rate", argv[1], &pid) != HI_EXIT_OK)
-		return HI_EXIT_USAGE;
 	if (strcmp(rate, "auto") != 0 && hi_parse_bytes(rate, &bytes))
 		return cli_usage_error("rate", "not a number of bytes (524288, 512K, 1M, auto)",
 				       rate);
+	const int exit_code = cli_choose_process("rate", argv[1], &pid);
 	snprintf(request, sizeof(request), "rate %s", rate);
-	return session_ask(pid, request);
+	return exit_code == HI_EXIT_OK ? session_ask(pid, request) : exit_code;
 }
 
 const struct command cli_dump = {

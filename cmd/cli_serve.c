@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_inspect.h"
 #include "cli_session.h"
@@ -37,14 +38,15 @@ static int parse_every(const char *text, uint64_t *out_ns)
 static int parse_pids(struct hi_options *given, struct serve_options *options)
 {
 	const size_t count = (size_t)(given->argc - given->next);
+	int exit_code = HI_EXIT_OK;
 
 	if (count > SERVE_PIDS_MAX)
 		return cli_usage_error("serve", "too many processes", NULL);
-	for (size_t i = 0; i < count; i++)
-		if (cli_parse_pid("serve", given->argv[given->next + (int)i], &options->pid[i]))
-			return HI_EXIT_USAGE;
+	for (size_t i = 0; i < count && exit_code == HI_EXIT_OK; i++)
+		exit_code = cli_choose_process("serve", given->argv[given->next + (int)i],
+					       &options->pid[i]);
 	options->pid_count = count;
-	return HI_EXIT_OK;
+	return exit_code;
 }
 
 static int run_serve(int argc, char **argv)

@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_push.h"
 #include "cli_session.h"
@@ -317,20 +318,30 @@ int cli_session_complete(struct session_options *options)
 	return exit_code;
 }
 
+static int parse_choice(void *choice, int option, const char *value)
+{
+	return cli_choice_parse("attach", option, value, choice);
+}
+
 static int run_attach(int argc, char **argv)
 {
 	struct session_options options = cli_session_defaults();
-	int next, exit_code = cli_session_parse(argc, argv, false, NULL, &options, &next);
+	struct choice choice = {0};
+	const struct cli_more_options more = {cli_choice_options, parse_choice, &choice};
+	int next, exit_code = cli_session_parse(argc, argv, false, &more, &options, &next);
 	if (exit_code == HI_EXIT_OK)
-		exit_code = cli_parse_only_pid(argc, argv, next, &options.pid);
+		exit_code = cli_choice_complete(argc, argv, next, &choice, &options.pid);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = cli_session_complete(&options);
+	if (exit_code == HI_EXIT_OK && choice_is_given(&choice))
+		exit_code = cli_choose_one("attach", &choice, &options.pid);
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
 const struct command cli_attach = {
 	"attach", run_attach,
-	"PID [-s TIME] [-c BYTES] [--every TIME] [--every-alloc BYTES] [--at-peak BYTES] "
+	"PID|NAME|--name NAME|--cgroup PATH|--unit NAME|--port N [-s TIME] [-c BYTES] [--every "
+	"TIME] [--every-alloc BYTES] [--at-peak BYTES] "
 	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
 	"[--live-max BLOCKS] [-o PREFIX] [--stream FILE] [--hook auto|entry|slot] [--prefix NAME] "
 	"[--loader "
@@ -340,7 +351,14 @@ const struct command cli_attach = {
 	"Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
 	"Ends after TIME, at Ctrl-C or SIGTERM, at `heapinject detach PID`, or when the process "
 	"exits; each time the files are written.\n"
+	"A process is given by its PID, or by what only one process has; if several have it, they "
+	"are listed.\n"
 	"\n"
+	"      --name NAME        the process of this name (comm), or the file name of its "
+	"executable; NAME alone is the same\n"
+	"      --cgroup PATH      of this cgroup or one below it: /sys/fs/cgroup/a/b, or a/b\n"
+	"      --unit NAME        of this unit of systemd\n"
+	"      --port N           that listens on this TCP port\n"
 	"  -s, --duration TIME    how long: 120, 500ms, 1.5s, 2m, 1h30m (default 60s)\n"
 	"  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M; 1 = every "
 	"allocation, exact;\n"

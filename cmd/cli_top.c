@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli_top.c - `heapinject top`. */
 #include "cli_arguments.h"
+#include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_session.h"
 #include "hi_exit.h"
@@ -9,7 +10,7 @@
 static int run_top(int argc, char **argv)
 {
 	pid_t pid = 0;
-	const int exit_code = argc > 1 ? cli_parse_only_pid(argc, argv, 1, &pid) : HI_EXIT_OK;
+	const int exit_code = argc > 1 ? cli_choose_only_process(argc, argv, 1, &pid) : HI_EXIT_OK;
 	return exit_code == HI_EXIT_OK ? top_run(pid, cli_attach_detached) : exit_code;
 }
 

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cgroup_find.h"
 #include "clock.h"
-#include "guard_choice.h"
 #include "guard_place.h"
 #include "hi_exit.h"
 #include "hi_units.h"
@@ -157,8 +157,8 @@ static void handle_signals(void)
 
 static int find(const struct guard_options *guard, char path[PATH_MAX])
 {
-	return guard->unit ? guard_find_unit(MEMORY_LIMIT_CGROUPS, guard->unit, path)
-			   : guard_find_cgroup(MEMORY_LIMIT_CGROUPS, guard->cgroup, path);
+	return guard->unit ? cgroup_find_unit(MEMORY_LIMIT_CGROUPS, guard->unit, path)
+			   : cgroup_find(MEMORY_LIMIT_CGROUPS, guard->cgroup, path);
 }
 
 static void say_that_it_waits(const struct guard_options *guard)
@@ -169,7 +169,7 @@ static void say_that_it_waits(const struct guard_options *guard)
 
 /* Waits for a process. -ENOENT: there is no such cgroup, -EINTR: the guard is to end. */
 static int await_choice(const struct guard_options *guard, bool quiet,
-			struct guard_choice *out_choice)
+			struct process_found *out_choice, unsigned *out_others)
 {
 	const struct timespec pause = {.tv_nsec = CHOOSE_MS * 1000000};
 	static char path[PATH_MAX];
@@ -179,7 +179,7 @@ static int await_choice(const struct guard_options *guard, bool quiet,
 
 		if (err && (err != -ENOENT || !guard->unit))
 			return err;
-		if (!err && !guard_choose(path, out_choice))
+		if (!err && !cgroup_largest(path, out_choice, out_others))
 			return 0;
 		if (!has_said)
 			say_that_it_waits(guard);
@@ -188,13 +188,13 @@ static int await_choice(const struct guard_options *guard, bool quiet,
 	return -EINTR;
 }
 
-static void say_choice(const struct guard_options *guard, const struct guard_choice *choice)
+static void say_choice(const struct guard_options *guard, const struct process_found *choice,
+		       unsigned other_count)
 {
 	char resident[HI_UNITS_TEXT_MAX], others[64] = "";
 
-	if (choice->others)
-		snprintf(others, sizeof(others), ", the most of its %u processes",
-			 choice->others + 1);
+	if (other_count)
+		snprintf(others, sizeof(others), ", the most of its %u processes", other_count + 1);
 	fprintf(stderr, "heapinject: of %s: process %d (%s), which has %s of resident memory%s\n",
 		guard->unit ? guard->unit : guard->cgroup, (int)choice->pid, choice->comm,
 		hi_format_bytes((double)choice->resident_bytes, resident, sizeof(resident)),
@@ -242,8 +242,8 @@ static int run_child(const struct guard_options *guard, struct session_options *
 static int guard_all(const struct guard_options *guard, struct session_options *options)
 {
 	const struct timespec pause = {.tv_sec = 1};
-	struct guard_choice choice, last = {0};
-	unsigned refusals = 0;
+	struct process_found choice, last = {0};
+	unsigned refusals = 0, others = 0;
 	int exit_code = HI_EXIT_FAILED;
 
 	options->outcome = mmap(NULL, sizeof(*options->outcome), PROT_READ | PROT_WRITE,
@@ -252,7 +252,7 @@ static int guard_all(const struct guard_options *guard, struct session_options *
 		return HI_EXIT_FAILED;
 	handle_signals();
 	for (;;) {
-		const int err = await_choice(guard, options->quiet, &choice);
+		const int err = await_choice(guard, options->quiet, &choice, &others);
 
 		if (err == -EINTR)
 			return exit_code;
@@ -262,9 +262,10 @@ static int guard_all(const struct guard_options *guard, struct session_options *
 					guard->unit ? guard->unit : guard->cgroup, strerror(-err));
 			return exit_code;
 		}
-		const bool is_new = choice.pid != last.pid || choice.start_time != last.start_time;
+		const bool is_new =
+			choice.pid != last.pid || choice.start_ticks != last.start_ticks;
 		if (is_new && !options->quiet)
-			say_choice(guard, &choice);
+			say_choice(guard, &choice, others);
 		refusals = is_new ? 0 : refusals;
 		last = choice;
 		options->pid = choice.pid;

@@ -12,7 +12,7 @@
  *   limit_watch.h, session_limit.h
  *                        the same by a limit of memory
  *   guard.h              sessions that begin before a process is killed for its memory;
- *                        guard_choice.h: of which process; guard_place.h: where guard itself is
+ *                        guard_place.h: where guard itself is
  *   session_detached.h   a session that the command does not wait for
  *   session_signals.h    what SIGINT and the like do to a session
  *   run.h                a session of a program that is started for it; run_child.h: that program;
@@ -26,7 +26,8 @@
  *   progress.h, stats.h, overhead.h
  *                        messages during a session, and the cost of sampling
  *
- * Uses the injector, cmd/output/ and cmd/push/; of the analyzer it uses only hi_analyzer.h.
+ * Uses the injector, cmd/output/, cmd/push/ and cmd/choice/; of the analyzer it uses only
+ * hi_analyzer.h.
  */
 
 /*

@@ -6,11 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "control_socket.h"
-#include "hi_units.h"
-#include "procfs.h"
+#include "proc_file.h"
+#include "processes_found.h"
 
 #define SESSIONS_MAX 1024
 
@@ -59,23 +58,21 @@ static struct process *add(struct processes *processes, pid_t pid)
 
 static int look_at(struct processes *processes, pid_t pid, uint64_t time_ns)
 {
-	struct proc_status status;
-	uint64_t start_ticks;
+	struct process_found found;
 
-	if (pid == getpid() || proc_status_read(pid, pid, &status) || !status.resident_bytes ||
-	    proc_start_time(pid, &start_ticks))
-		return 0; /* it has gone, or is of the kernel */
+	if (process_found_read(pid, &found))
+		return 0;
 	struct process *process = find(processes, pid);
 	if (!process)
 		process = add(processes, pid);
 	if (!process)
 		return -ENOMEM;
-	if (process->start_ticks != start_ticks)
-		*process = (struct process){.pid = pid, .start_ticks = start_ticks};
-	memcpy(process->comm, status.comm, sizeof(process->comm));
-	process->uid = status.uid_effective;
+	if (process->start_ticks != found.start_ticks)
+		*process = (struct process){.pid = pid, .start_ticks = found.start_ticks};
+	memcpy(process->comm, found.comm, sizeof(process->comm));
+	process->uid = found.uid;
 	process->is_seen = true;
-	process_note(process, status.resident_bytes, time_ns);
+	process_note(process, found.resident_bytes, time_ns);
 	return 0;
 }
 
@@ -114,19 +111,13 @@ static int compare(const void *left, const void *right)
 
 int processes_look(struct processes *processes, uint64_t time_ns)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
+	DIR *proc = opendir(PROC_DIRECTORY);
 	int err = proc ? 0 : -errno;
 
 	for (size_t i = 0; i < processes->count; i++)
 		processes->process[i].is_seen = processes->process[i].is_attached = false;
-	while (!err && (entry = readdir(proc))) {
-		uint64_t pid;
-		const char *end;
-
-		if (!hi_parse_digits(entry->d_name, &pid, &end) && !*end && pid && pid <= INT32_MAX)
-			err = look_at(processes, (pid_t)pid, time_ns);
-	}
+	for (pid_t pid; !err && (pid = proc_next(proc));)
+		err = look_at(processes, pid, time_ns);
 	if (proc)
 		closedir(proc);
 	drop_gone(processes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guard_choice.c - see guard_choice.h. */
-#include "guard_choice.h"
+/* cgroup_find.c - see cgroup_find.h. */
+#include "cgroup_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "procfs.h"
 
 #define DEPTH_MAX 16
 #define UNIT_NAME_MAX 255
@@ -26,7 +24,7 @@ static bool is_cgroup(const char *path)
 	       !access(procs, F_OK);
 }
 
-int guard_find_cgroup(const char *root, const char *name, char out_path[PATH_MAX])
+int cgroup_find(const char *root, const char *name, char out_path[PATH_MAX])
 {
 	char path[PATH_MAX];
 
@@ -48,9 +46,10 @@ int guard_find_cgroup(const char *root, const char *name, char out_path[PATH_MAX
 /* Calls visit for each directory of cgroups in path, until that returns true. */
 struct walk {
 	bool (*visit)(struct walk *walk, const char *path, const char *name);
-	const char *wanted;          /* of a search by name */
-	char *out_path;              /* PATH_MAX */
-	struct guard_choice *choice; /* of a search for processes */
+	const char *wanted;            /* of a search by name */
+	char *out_path;                /* PATH_MAX */
+	struct processes_found *found; /* of a search for processes */
+	int err;                       /* of that */
 };
 
 static bool walk_below(struct walk *walk, const char *path, int depth)
@@ -80,7 +79,7 @@ static bool is_wanted(struct walk *walk, const char *path, const char *name)
 	return true;
 }
 
-int guard_find_unit(const char *root, const char *name, char out_path[PATH_MAX])
+int cgroup_find_unit(const char *root, const char *name, char out_path[PATH_MAX])
 {
 	char unit[UNIT_NAME_MAX + 1], path[PATH_MAX];
 	struct walk walk = {.visit = is_wanted, .wanted = unit, .out_path = out_path};
@@ -97,22 +96,14 @@ int guard_find_unit(const char *root, const char *name, char out_path[PATH_MAX])
 	return -ENOENT;
 }
 
-static void take_process(struct guard_choice *choice, pid_t pid)
+static int take_process(struct processes_found *found, pid_t pid)
 {
-	struct proc_status status;
-	uint64_t start_time;
+	const size_t before = found->count;
+	const int err = processes_found_add(found, pid);
 
-	if (pid == getpid() || proc_status_read(pid, 0, &status) || !status.resident_bytes ||
-	    !strcmp(status.comm, "heapinject") || proc_start_time(pid, &start_time))
-		return;
-	if (choice->pid)
-		choice->others++;
-	if (status.resident_bytes <= choice->resident_bytes)
-		return;
-	choice->pid = pid;
-	choice->start_time = start_time;
-	choice->resident_bytes = status.resident_bytes;
-	memcpy(choice->comm, status.comm, sizeof(choice->comm));
+	if (found->count > before && !strcmp(found->process[before].comm, "heapinject"))
+		found->count = before;
+	return err;
 }
 
 static bool take_processes(struct walk *walk, const char *path, const char *name)
@@ -125,23 +116,38 @@ static bool take_processes(struct walk *walk, const char *path, const char *name
 	if (snprintf(procs, sizeof(procs), "%s/cgroup.procs", path) >= PATH_MAX)
 		return false;
 	file = fopen(procs, "re");
-	while (file && fscanf(file, "%d", &pid) == 1)
+	while (file && !walk->err && fscanf(file, "%d", &pid) == 1)
 		if (pid > 0)
-			take_process(walk->choice, pid);
+			walk->err = take_process(walk->found, pid);
 	if (file)
 		fclose(file);
-	return false;
+	return walk->err != 0;
 }
 
-int guard_choose(const char *path, struct guard_choice *out_choice)
+int cgroup_processes(const char *path, struct processes_found *found)
 {
-	struct guard_choice choice = {0};
-	struct walk walk = {.visit = take_processes, .choice = &choice};
+	struct walk walk = {.visit = take_processes, .found = found};
 
-	(void)take_processes(&walk, path, "");
-	(void)walk_below(&walk, path, 0);
-	if (!choice.pid)
-		return -ESRCH;
-	*out_choice = choice;
-	return 0;
+	if (!take_processes(&walk, path, ""))
+		(void)walk_below(&walk, path, 0);
+	return walk.err;
+}
+
+int cgroup_largest(const char *path, struct process_found *out_process, unsigned *out_others)
+{
+	struct processes_found found = {0};
+	int err = cgroup_processes(path, &found);
+	size_t largest = 0;
+
+	for (size_t i = 1; i < found.count; i++)
+		if (found.process[i].resident_bytes > found.process[largest].resident_bytes)
+			largest = i;
+	if (!err && !found.count)
+		err = -ESRCH;
+	if (!err) {
+		*out_process = found.process[largest];
+		*out_others = (unsigned)found.count - 1;
+	}
+	processes_found_close(&found);
+	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guard_choice: cgroups and units by name, and the largest process in them. */
-#include "guard_choice.h"
+/* cgroup_find: cgroups and units by name, and the processes in them. */
+#include "cgroup_find.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -37,15 +37,15 @@ UNIT_TEST(cgroups_have_names)
 	made_begin();
 	put("memory/shop/web", 0, 0);
 	put("db", 0, 0);
-	CHECK_EQ(guard_find_cgroup(made_root, "shop/web", path), 0);
+	CHECK_EQ(cgroup_find(made_root, "shop/web", path), 0);
 	CHECK(is_at("/memory/shop/web"));
-	CHECK_EQ(guard_find_cgroup(made_root, "/db", path), 0);
+	CHECK_EQ(cgroup_find(made_root, "/db", path), 0);
 	CHECK(is_at("/db"));
 	snprintf(whole, sizeof(whole), "%s/memory/shop/web", made_root);
-	CHECK_EQ(guard_find_cgroup(made_root, whole, path), 0);
+	CHECK_EQ(cgroup_find(made_root, whole, path), 0);
 	CHECK_STR(path, whole);
-	CHECK_EQ(guard_find_cgroup(made_root, "shop", path), -ENOENT); /* has no cgroup.procs */
-	CHECK_EQ(guard_find_cgroup(made_root, "nowhere", path), -ENOENT);
+	CHECK_EQ(cgroup_find(made_root, "shop", path), -ENOENT); /* has no cgroup.procs */
+	CHECK_EQ(cgroup_find(made_root, "nowhere", path), -ENOENT);
 	made_end();
 }
 
@@ -56,13 +56,13 @@ UNIT_TEST(units_are_found_in_any_slice)
 	put("systemd/system.slice", 0, 0);
 	put("systemd/system.slice/shop.service", 0, 0);
 	put("systemd/system.slice/shop.timer", 0, 0);
-	CHECK_EQ(guard_find_unit(made_root, "shop", path), 0);
+	CHECK_EQ(cgroup_find_unit(made_root, "shop", path), 0);
 	CHECK(is_at("/systemd/system.slice/shop.service"));
-	CHECK_EQ(guard_find_unit(made_root, "shop.timer", path), 0);
+	CHECK_EQ(cgroup_find_unit(made_root, "shop.timer", path), 0);
 	CHECK(is_at("/systemd/system.slice/shop.timer"));
-	CHECK_EQ(guard_find_unit(made_root, "shop.scope", path), -ENOENT);
-	CHECK_EQ(guard_find_unit(made_root, "system.slice/shop.service", path), -EINVAL);
-	CHECK_EQ(guard_find_unit(made_root, "", path), -EINVAL);
+	CHECK_EQ(cgroup_find_unit(made_root, "shop.scope", path), -ENOENT);
+	CHECK_EQ(cgroup_find_unit(made_root, "system.slice/shop.service", path), -EINVAL);
+	CHECK_EQ(cgroup_find_unit(made_root, "", path), -EINVAL);
 	made_end();
 }
 
@@ -88,24 +88,25 @@ static pid_t start(size_t bytes)
 
 UNIT_TEST(the_largest_process_is_chosen)
 {
-	struct guard_choice choice;
+	struct process_found choice;
+	unsigned others;
 	const pid_t small = start(1 << 20), large = start(32 << 20), middle = start(8 << 20);
 
 	made_begin();
 	put("a", 0, 0);
 	snprintf(path, sizeof(path), "%s/a", made_root);
-	CHECK_EQ(guard_choose(path, &choice), -ESRCH);
+	CHECK_EQ(cgroup_largest(path, &choice, &others), -ESRCH);
 	put("a", getpid(), 0); /* never itself */
-	CHECK_EQ(guard_choose(path, &choice), -ESRCH);
+	CHECK_EQ(cgroup_largest(path, &choice, &others), -ESRCH);
 	put("a", small, getpid());
 	put("a/b/c", middle, large); /* a/b is no cgroup, and nevertheless looked into */
-	CHECK_EQ(guard_choose(path, &choice), 0);
+	CHECK_EQ(cgroup_largest(path, &choice, &others), 0);
 	CHECK_EQ(choice.pid, large);
-	CHECK_EQ(choice.others, 2);
-	CHECK(choice.start_time && choice.resident_bytes >= 32 << 20);
+	CHECK_EQ(others, 2);
+	CHECK(choice.start_ticks && choice.resident_bytes >= 32 << 20);
 	kill(large, SIGKILL);
 	CHECK_EQ(waitpid(large, NULL, 0), large);
-	CHECK_EQ(guard_choose(path, &choice), 0);
+	CHECK_EQ(cgroup_largest(path, &choice, &others), 0);
 	CHECK_EQ(choice.pid, middle);
 	kill(middle, SIGKILL);
 	kill(small, SIGKILL);

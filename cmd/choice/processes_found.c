@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* processes_found.c - see processes_found.h. */
+#include "processes_found.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "procfs.h"
+
+int process_found_read(pid_t pid, struct process_found *out_process)
+{
+	struct proc_status status;
+	uint64_t start_ticks;
+
+	if (pid == getpid() || proc_status_read(pid, 0, &status) || !status.resident_bytes ||
+	    proc_start_time(pid, &start_ticks))
+		return -ESRCH;
+	*out_process = (struct process_found){.pid = pid,
+					      .start_ticks = start_ticks,
+					      .resident_bytes = status.resident_bytes,
+					      .uid = status.uid_effective};
+	memcpy(out_process->comm, status.comm, sizeof(out_process->comm));
+	return 0;
+}
+
+int processes_found_add(struct processes_found *found, pid_t pid)
+{
+	struct process_found process;
+
+	if (process_found_read(pid, &process))
+		return 0;
+	if (found->count == found->room) {
+		const size_t room = 2 * found->room + 16;
+		struct process_found *grown = realloc(found->process, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		found->process = grown;
+		found->room = room;
+	}
+	found->process[found->count++] = process;
+	return 0;
+}
+
+void processes_found_close(struct processes_found *found)
+{
+	free(found->process);
+	*found = (struct processes_found){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli_choice.h - the processes that a command is to work on: a PID, or what they are found by
+ * (choice.h).
+ *
+ * All of them return HI_EXIT_OK, or another exit code once the error is printed.
+ */
+#ifndef HI_CLI_CHOICE_H
+#define HI_CLI_CHOICE_H
+
+#include <sys/types.h>
+
+#include "choice.h"
+#include "hi_options.h"
+
+/* --name, --cgroup, --unit and --port, for cli_session_parse(); their codes are from here on. */
+#define CLI_CHOICE_OPTIONS 640
+extern const struct option cli_choice_options[];
+int cli_choice_parse(const char *command, int option, const char *value, struct choice *choice);
+/* What is left of the arguments, from argv[first] on, adds to it: a name, or a PID. */
+int cli_choice_complete(int argc, char **argv, int first, struct choice *choice, pid_t *out_pid);
+
+/* A PID, or the name of the only process that is called so. */
+int cli_choose_process(const char *command, const char *text, pid_t *out_pid);
+/* The same of the only argument of a command, which must be argv[first]. */
+int cli_choose_only_process(int argc, char **argv, int first, pid_t *out_pid);
+/* The only process that is meant; several are listed. */
+int cli_choose_one(const char *command, const struct choice *choice, pid_t *out_pid);
+
+#endif
