@@ -16,6 +16,7 @@
 #include "file_writer.h"
 #include "hi_path.h"
 #include "hi_units.h"
+#include "mapping_rows.h"
 #include "printable.h"
 #include "progress_bar.h"
 #include "reader.h"
@@ -285,6 +286,18 @@ const char *report_file_name(const char *file)
 	return remote_argument_is(file) ? file : hi_base_name(file);
 }
 
+static int show_mappings(const struct report_options *options, const char *file,
+			 struct profile *profile)
+{
+	if (profile->has_mappings)
+		return mapping_rows_show(profile);
+	report_complain(options,
+			"--mmap: %s: mappings were not recorded; attach and run record them with "
+			"--mmap, and .pb.gz files and record streams have them",
+			file);
+	return -ENODATA;
+}
+
 int report_file_load(const struct report_options *options, const char *file,
 		     struct known_names *names, struct profile *profile)
 {
@@ -295,6 +308,8 @@ int report_file_load(const struct report_options *options, const char *file,
 		err = check_binary(options, file, profile);
 	if (!err)
 		err = resolve(options, names, profile);
+	if (!err && options->mmap)
+		err = show_mappings(options, file, profile);
 	/* Our own stacks begin at what called the allocator. */
 	if (!err && !profile->meta.version)
 		err = allocator_frames_cut(profile);

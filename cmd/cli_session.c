@@ -32,6 +32,7 @@ enum {
 	OPTION_ON_SIGNAL,
 	OPTION_DETACHED,
 	OPTION_OTEL,
+	OPTION_MMAP,
 	OPTION_STREAM,
 };
 
@@ -148,6 +149,9 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	case OPTION_OTEL:
 		options->has_probes = !given->is_off;
 		return HI_EXIT_OK;
+	case OPTION_MMAP:
+		options->has_mappings = !given->is_off;
+		return HI_EXIT_OK;
 	case OPTION_STREAM:
 		options->stream_path = value;
 		return *value ? HI_EXIT_OK
@@ -255,6 +259,7 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 		{"fail-if-grows", no_argument, NULL, 'f'},
 		{"detached", no_argument, NULL, OPTION_DETACHED},
 		{"otel", no_argument, NULL, OPTION_OTEL},
+		{"mmap", no_argument, NULL, OPTION_MMAP},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -346,6 +351,7 @@ const struct command cli_attach = {
 	"[--live-max BLOCKS] [-o PREFIX] [--stream FILE] [--hook auto|entry|slot] [--prefix NAME] "
 	"[--loader "
 	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [--push URL] [--otel] "
+	"[--mmap] "
 	"[-q] [-v]",
 	"profile the heap of a live process",
 	"Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
@@ -419,5 +425,8 @@ const struct command cli_attach = {
 	"otel_memory:alloc(address, size,\n"
 	"                         weight) and otel_memory:free(address), for OpenTelemetry's eBPF "
 	"profiler, bpftrace, perf\n"
+	"      --mmap             hook mmap, munmap and mremap of the C library, too; report "
+	"--mmap "
+	"shows what was mapped\n"
 	"  -q, --quiet            no progress\n"
 	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};

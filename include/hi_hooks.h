@@ -20,7 +20,9 @@
  *           defines malloc (jemalloc, tcmalloc, mimalloc). In any other object such a function is
  *           a wrapper around malloc, and its blocks would count twice: libstdc++'s operators reach
  *           malloc through libstdc++'s slot. PREFIXED: as ALLOCATOR, and only where the names of
- * the allocator's functions have a prefix (mi_zalloc): without one it may be anything. nesting does
+ * the allocator's functions have a prefix (mi_zalloc): without one it may be anything. MAPPING:
+ * only in the C library, at its entry, and only where mappings were asked for
+ * (injector/hooks/mapping_functions.h). nesting   does
  * it call another function of the table that allocates? EXAMINED: as it is called often, its code
  * is examined, and what its own code does is all that it does. EXAMINED_NULL: the same, and it may
  * jump to malloc for a block of NULL. ASSUMED: it may. NONE: it frees. nothrow   of an operator
@@ -166,7 +168,10 @@
 	X(94, HEAP_RECALLOC_ALIGNED, heap_recalloc_aligned, "heap_recalloc_aligned",               \
 	  heap_reallocn, PREFIXED, ASSUMED, NONE)                                                  \
 	X(95, HEAP_RECALLOC_ALIGNED_AT, heap_recalloc_aligned_at, "heap_recalloc_aligned_at",      \
-	  heap_reallocn, PREFIXED, ASSUMED, NONE)
+	  heap_reallocn, PREFIXED, ASSUMED, NONE)                                                  \
+	X(96, MMAP, mmap, "mmap", mmap, MAPPING, NONE, NONE)                                       \
+	X(97, MUNMAP, munmap, "munmap", munmap, MAPPING, NONE, NONE)                               \
+	X(98, MREMAP, mremap, "mremap", mremap, MAPPING, NONE, NONE)
 
 /*
  * K(kind, gate, plain), one row per kind. The payload's handler of the kind is hook_<kind>
@@ -204,7 +209,10 @@
 	K(heap_realloc, ALWAYS, NONE)       /* (heap, block, size) */                             \
 	K(heap_reallocf, ALWAYS, NONE)      /* (heap, block, size); a failure frees */            \
 	K(heap_reallocn, ALWAYS, NONE)      /* (heap, block, count, size) */                      \
-	K(free, FREE, NONE)                 /* (block, ...) */
+	K(free, FREE, NONE)                 /* (block, ...) */                                    \
+	K(mmap, ALWAYS, NONE)               /* (hint, bytes, prot, flags, fd, offset) */          \
+	K(munmap, ALWAYS, NONE)             /* (address, bytes) */                                \
+	K(mremap, ALWAYS, NONE)             /* (old, old bytes, bytes, flags, address) */
 
 #ifndef __ASSEMBLER__
 

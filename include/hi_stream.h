@@ -67,6 +67,9 @@ enum hi_stream_type {
 	HI_STREAM_RESET = 23,
 	HI_STREAM_LEAKED = 24,
 	HI_STREAM_HEAP = 25,
+	/* struct hi_stream_alloc of a sampled mapping; its slack is the mapping's attributes */
+	HI_STREAM_MAPPED = 26,
+	HI_STREAM_MAPPING = 27,
 };
 
 struct hi_stream_record {
@@ -202,6 +205,18 @@ struct hi_stream_free {
 	uint64_t address;
 	uint32_t thread;
 	uint32_t reserved;
+};
+
+/*
+ * Address space that came or went, where mappings were asked for: see hi_record_mapping of
+ * hi_wire.h. Whatever is mapped takes the place of what was there, that of MAPPED records, too.
+ */
+struct hi_stream_mapping {
+	struct hi_stream_record record; /* flags: enum hi_mapping_change */
+	uint64_t time_ns;
+	uint64_t address, bytes;
+	uint32_t thread;
+	uint32_t attributes;
 };
 
 /*
@@ -479,6 +494,7 @@ _Static_assert(sizeof(struct hi_stream_module) == 80, "stream module");
 _Static_assert(sizeof(struct hi_stream_alloc) == 56, "stream alloc");
 _Static_assert(sizeof(struct hi_stream_stack) == 16, "stream stack");
 _Static_assert(sizeof(struct hi_stream_free) == 32, "stream free");
+_Static_assert(sizeof(struct hi_stream_mapping) == 40, "stream mapping");
 _Static_assert(sizeof(struct hi_stream_events) == 32, "stream events");
 _Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
 _Static_assert(sizeof(struct hi_stream_stats) == 96, "stream stats");

@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 18u
+#define HI_WIRE_VERSION 19u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 /* the file of the probes begins with it; it shows as /tmp/heapinject-otel-PID.so (deleted) */
 #define HI_PROBES_NAME "heapinject-otel-"
@@ -1028,6 +1028,7 @@ enum hi_record_type {
 	/* laid out like FREE: the last free of this address did not happen (a realloc failed) */
 	HI_RECORD_UNFREE = 4,
 	HI_RECORD_KNOWN = 5, /* an alloc whose stack is interned */
+	HI_RECORD_MAPPING = 6,
 };
 
 enum hi_stack_end {
@@ -1103,7 +1104,33 @@ struct hi_record_region {
 	struct hi_record_header header;
 	uint64_t stack_pointer; /* an address that lies in no region of the list */
 };
+/*
+ * Address space that came or went, where mappings were asked for. Sampled mappings are ALLOC and
+ * KNOWN records of HI_FN_MMAP and HI_FN_MREMAP, and their `slack` is their attributes. All others
+ * are recorded, too, without a stack: each takes the place of what was there.
+ */
+enum hi_mapping_change {
+	/* recorded before it is unmapped or moved, as another thread may be given it at once */
+	HI_MAPPING_GONE = 1,
+	HI_MAPPING_KEPT = 2,      /* the thread's last GONE did not happen: the call failed */
+	HI_MAPPING_UNSAMPLED = 3, /* there is a mapping now, which is no sample */
+	/* the same of one that was mapped within a hooked function of an allocator */
+	HI_MAPPING_ALLOCATOR = 4,
+};
+#define HI_MAPPING_CHANGES 5u
+/* of a mapping: its protection in the lowest bits, and the flags of mmap above */
+#define HI_MAPPING_PROTECTION 7u
+#define HI_MAPPING_FLAGS_SHIFT 3u
+#define HI_MAPPING_FLAGS_MASK 0xffffffu
+struct hi_record_mapping {
+	struct hi_record_header header;
+	uint64_t address;
+	uint64_t bytes;      /* whole pages */
+	uint32_t change;     /* enum hi_mapping_change */
+	uint32_t attributes; /* of UNSAMPLED and ALLOCATOR */
+};
 _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
+_Static_assert(sizeof(struct hi_record_mapping) == 48, "mapping record");
 _Static_assert(offsetof(struct hi_record_alloc, frame) == 56, "alloc record");
 _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");
 _Static_assert(sizeof(struct hi_record_alloc) + 8 * HI_FRAMES_MAX <= HI_RING_SIZE_MAX,

@@ -48,5 +48,9 @@ struct hook_outcome hook_rallocx(struct hook_call *call);      /* (block, size, 
 /* (block, size, extra, flags) -> real size */
 struct hook_outcome hook_xallocx(struct hook_call *call);
 struct hook_outcome hook_free(struct hook_call *call); /* (block, ...) */
+/* of address space: mappings.c */
+struct hook_outcome hook_mmap(struct hook_call *call);   /* as mmap */
+struct hook_outcome hook_munmap(struct hook_call *call); /* as munmap */
+struct hook_outcome hook_mremap(struct hook_call *call); /* as mremap */
 
 #endif

@@ -34,6 +34,7 @@ static uint64_t *dropped_of(const struct record_event *event, enum hi_record_typ
 	case HI_RECORD_KNOWN:
 		return &counters_of(event)->dropped_allocs;
 	case HI_RECORD_FREE:
+	case HI_RECORD_MAPPING:
 		return &counters_of(event)->dropped_frees;
 	default:
 		return NULL;
@@ -113,7 +114,9 @@ _Static_assert(offsetof(struct hi_record_header, type_busy) == 4 &&
 
 static enum ring_class class_of(enum hi_record_type type)
 {
-	return type == HI_RECORD_FREE || type == HI_RECORD_UNFREE ? RING_VITAL : RING_ORDINARY;
+	return type == HI_RECORD_FREE || type == HI_RECORD_UNFREE || type == HI_RECORD_MAPPING
+		       ? RING_VITAL
+		       : RING_ORDINARY;
 }
 
 static inline struct ring_home home_of(const struct record_event *event)
@@ -270,3 +273,19 @@ bool record_unfree(const struct record_event *event, uint64_t address)
 {
 	return put_free_anywhere(event, HI_RECORD_UNFREE, address);
 }
+
+bool record_mapping(const struct record_event *event, enum hi_mapping_change change,
+		    struct record_block block, uint32_t attributes)
+{
+	struct words words = words_of(event, HI_RECORD_MAPPING, block.address);
+
+	words.word[4] = block.bytes;
+	words.word[5] = word_of(change, attributes, 32);
+	return put_anywhere(event, HI_RECORD_MAPPING, words.word,
+			    sizeof(struct hi_record_mapping) / 8);
+}
+_Static_assert(offsetof(struct hi_record_mapping, address) == 24 &&
+		       offsetof(struct hi_record_mapping, bytes) == 32 &&
+		       offsetof(struct hi_record_mapping, change) == 40 &&
+		       offsetof(struct hi_record_mapping, attributes) == 44,
+	       "words of records");

@@ -47,6 +47,9 @@ bool record_alloc(const struct record_event *event, const struct hook_call *call
 		  struct stack_end stack, struct record_block block);
 bool record_free(const struct record_event *event, uint64_t address);
 bool record_unfree(const struct record_event *event, uint64_t address);
+/* Records address space that came or went, without a stack. Works in a nested hook scope, too. */
+bool record_mapping(const struct record_event *event, enum hi_mapping_change change,
+		    struct record_block block, uint32_t attributes);
 
 /* The scratch in which an alloc record is built; see struct hi_scratch. */
 static inline struct hi_scratch *record_scratch(const struct record_event *event)

@@ -18,6 +18,7 @@
 #include "heapfile_text.h"
 #include "hi_units.h"
 #include "hooked_lines.h"
+#include "mapping_rows.h"
 #include "pprof_fields.h"
 #include "printable.h"
 #include "residency.h"
@@ -26,6 +27,7 @@
 #include "text_out.h"
 
 #define COMMENT_MAX 1280u
+#define PPROF_VALUES (SAMPLE_TYPE_COUNT + MAPPING_TYPES)
 
 struct pprof_function {
 	uint64_t name, system_name, file; /* string numbers */
@@ -266,7 +268,11 @@ static void put_labels(struct pprof *pprof, const struct profile_row *row, const
 		snprintf(tid, sizeof(tid), "%" PRIu32, thread->tid);
 		put_text_label(pprof, "thread_id", tid);
 	}
+	if (row->is_mapping)
+		put_text_label(pprof, MAPPING_OWNER_LABEL, mapping_rows_owner(pprof->profile, row));
 	for (size_t i = 0; i < labels->count; i++) {
+		if (row->is_mapping && strcmp(labels->label[i].key, MAPPING_OWNER_LABEL) == 0)
+			continue;
 		if (labels->label[i].text)
 			put_text_label(pprof, labels->label[i].key, labels->label[i].text);
 		else
@@ -288,11 +294,39 @@ static int64_t value_of(const struct pprof *pprof, const struct profile_row *row
 	return text_whole(share == whole ? value : value * (double)share / (double)whole);
 }
 
+/* How many types of mappings the file has, after those of blocks. */
+static size_t mapping_type_count(const struct profile *profile)
+{
+	if (!profile->has_mappings)
+		return 0;
+	/* the last is that of what is resident */
+	return sample_type_count(profile) == SAMPLE_TYPE_COUNT &&
+			       profile->mapping_residency == PROFILE_RESIDENCY_KNOWN
+		       ? MAPPING_TYPES
+		       : MAPPING_TYPES - 1;
+}
+
+/* A row of blocks has no mappings, and the other way round. Values are int64 on the wire. */
+static size_t values_of(const struct pprof *pprof, const struct profile_row *row,
+			const struct part *part, uint64_t value[PPROF_VALUES])
+{
+	const struct profile *profile = pprof->profile;
+	const size_t types = (size_t)sample_type_count(profile),
+		     mapping_types_here = mapping_type_count(profile);
+
+	memset(value, 0, PPROF_VALUES * sizeof(*value));
+	for (size_t type = 0; type < types && !row->is_mapping; type++)
+		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type);
+	for (size_t i = 0; i < mapping_types_here && row->is_mapping; i++)
+		value[types + i] =
+			(uint64_t)value_of(pprof, row, part, (enum sample_type)mapping_types[i].as);
+	return types + mapping_types_here;
+}
+
 static void put_sample(struct pprof *pprof, const struct profile_row *row, const struct part *part)
 {
 	const struct profile_stack *stack = &pprof->profile->stack[row->key.stack];
-	const int types = sample_type_count(pprof->profile);
-	uint64_t value[SAMPLE_TYPE_COUNT],
+	uint64_t value[PPROF_VALUES],
 		*location = calloc(stack->frame_count + 1u, sizeof(*location));
 
 	if (!location) {
@@ -301,15 +335,26 @@ static void put_sample(struct pprof *pprof, const struct profile_row *row, const
 	}
 	for (uint32_t i = 0; i < stack->frame_count; i++)
 		location[i] = stack->frame[i] + 1ull;
-	for (int type = 0; type < types; type++)
-		/* as int64 on the wire */
-		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type);
+	const size_t values = values_of(pprof, row, part, value);
 	part_begin(pprof);
 	protobuf_packed(&pprof->part, SAMPLE_LOCATION_ID, location, stack->frame_count);
-	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, (size_t)types);
+	protobuf_packed(&pprof->part, SAMPLE_VALUE, value, values);
 	put_labels(pprof, row, part);
 	part_end(pprof, PROFILE_SAMPLE);
 	free(location);
+}
+
+static void put_row(struct pprof *pprof, const struct profile_row *row)
+{
+	const struct part all = {.alloc_count = row->alloc_count,
+				 .alloc_bytes = row->alloc_bytes,
+				 .inuse_count = row->inuse_count,
+				 .inuse_bytes = row->inuse_bytes,
+				 .resident_bytes = row->resident_bytes,
+				 .swapped_bytes = row->swapped_bytes};
+
+	if (row->alloc_count || row->inuse_count)
+		put_sample(pprof, row, &all);
 }
 
 static void put_samples(struct pprof *pprof)
@@ -322,18 +367,10 @@ static void put_samples(struct pprof *pprof)
 			put_sample(pprof, &profile->row[profile->breakdown.part[i].row],
 				   &profile->breakdown.part[i]);
 	}
-	for (size_t i = 0; i < profile->row_count && !profile->breakdown.count; i++) {
-		const struct profile_row *row = &profile->row[i];
-		const struct part all = {.alloc_count = row->alloc_count,
-					 .alloc_bytes = row->alloc_bytes,
-					 .inuse_count = row->inuse_count,
-					 .inuse_bytes = row->inuse_bytes,
-					 .resident_bytes = row->resident_bytes,
-					 .swapped_bytes = row->swapped_bytes};
-
-		if (row->alloc_count || row->inuse_count)
-			put_sample(pprof, row, &all);
-	}
+	for (size_t i = 0; i < profile->row_count && !profile->breakdown.count; i++)
+		put_row(pprof, &profile->row[i]);
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		put_row(pprof, &profile->mapping[i]);
 }
 
 __attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *pprof,
@@ -455,6 +492,9 @@ static int pprof_build(struct pprof *pprof)
 	for (int type = 0; type < sample_type_count(profile); type++)
 		put_value_type(pprof, PROFILE_SAMPLE_TYPE, sample_types[type].name,
 			       sample_types[type].unit);
+	for (size_t i = 0; i < mapping_type_count(profile); i++)
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, mapping_types[i].name,
+			       mapping_types[i].unit);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");
 	protobuf_number(&pprof->message, PROFILE_PERIOD, profile->meta.interval);
 	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,

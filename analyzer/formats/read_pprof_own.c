@@ -243,8 +243,24 @@ static void take_back_row(struct profile_row *row, uint64_t size)
 	row->swapped_bytes = all.swapped_bytes;
 }
 
+/* What is left of a mapping has the weight that all of it had. */
+static void take_back_mapping(struct profile_row *row)
+{
+	const uint64_t size = row->block_bytes == PROFILE_NO_LABEL ? 0 : row->block_bytes;
+	const double share = share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size);
+
+	row->alloc_count = sampled(row->alloc_count, share);
+	row->alloc_bytes = sampled(row->alloc_bytes, share);
+	row->inuse_count = sampled(row->inuse_count, share);
+	row->inuse_bytes = sampled(row->inuse_bytes, share);
+	row->resident_bytes = sampled(row->resident_bytes, share);
+}
+
 void pprof_own_take_back(struct profile *profile, const uint64_t *row_size)
 {
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		if (is_estimate(&profile->mapping[i]))
+			take_back_mapping(&profile->mapping[i]);
 	if (profile->breakdown.count) {
 		take_back_parts(profile, row_size);
 		return;

@@ -162,12 +162,37 @@ static int note_size(struct pprof_reader *reader, uint32_t row, uint64_t bytes)
 	return 0;
 }
 
+static int add_row(struct pprof_reader *reader, const struct profile_row_key *key,
+		   const struct profile_row *counts, uint64_t bytes, uint32_t thread)
+{
+	struct profile *profile = reader->profile;
+	uint32_t row;
+	int err = read_add(profile, key, counts, &row);
+
+	if (!err)
+		err = note_size(reader, row, bytes);
+	if (!err)
+		profile->row[row].block_bytes = bytes ? bytes : PROFILE_NO_LABEL;
+	return !err && thread ? read_add_part(profile, row, thread, counts) : err;
+}
+
+static int add_mapping(struct pprof_reader *reader, const struct profile_row_key *key,
+		       const struct profile_row *counts, uint64_t bytes)
+{
+	uint32_t index;
+
+	if (profile_mapping_at(reader->profile, key, &index))
+		return -ENOMEM;
+	reader->profile->mapping[index].block_bytes = bytes ? bytes : PROFILE_NO_LABEL;
+	return read_add_counts(&reader->profile->mapping[index], counts);
+}
+
 /* 0, -ENOMEM, or -EBADMSG: too large. */
 static int add_sample(struct pprof_reader *reader, struct pprof_sample *sample)
 {
 	struct profile_row side[SIDES] = {{.alloc_count = 0}};
 	struct profile_row_key key = {.interval = reader->interval};
-	uint32_t thread, row;
+	uint32_t thread;
 	int err = 0;
 
 	split_sides(reader, sample, side);
@@ -187,14 +212,9 @@ static int add_sample(struct pprof_reader *reader, struct pprof_sample *sample)
 		key.size_class = profile_read_size_class(
 			sample->bytes ? sample->bytes : profile_block_bytes(&side[i]),
 			key.interval);
-		err = read_add(reader->profile, &key, &side[i], &row);
-		if (!err)
-			err = note_size(reader, row, sample->bytes);
-		if (!err)
-			reader->profile->row[row].block_bytes =
-				sample->bytes ? sample->bytes : PROFILE_NO_LABEL;
-		if (!err && thread)
-			err = read_add_part(reader->profile, row, thread, &side[i]);
+		err = reader->adds_mappings
+			      ? add_mapping(reader, &key, &side[i], sample->bytes)
+			      : add_row(reader, &key, &side[i], sample->bytes, thread);
 	}
 	return err == -ERANGE ? -EBADMSG : err;
 }
@@ -328,6 +348,18 @@ static void drop_frames(struct pprof_reader *reader, struct pprof_sample *sample
 		sample->frame_count * sizeof(reader->frame[0]));
 }
 
+/* From the types of blocks to those of mappings, or back. */
+static void swap_columns(struct pprof_reader *reader)
+{
+	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
+		const int column = reader->column[type];
+
+		reader->column[type] = reader->mapping_column[type];
+		reader->mapping_column[type] = column;
+	}
+	reader->adds_mappings = !reader->adds_mappings;
+}
+
 int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field)
 {
 	struct protobuf_rest rest = protobuf_inside(field);
@@ -352,5 +384,11 @@ int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *
 		return -EBADMSG;
 	}
 	drop_frames(reader, &sample);
-	return add_sample(reader, &sample);
+	err = add_sample(reader, &sample);
+	if (err || !reader->profile->has_mappings)
+		return err;
+	swap_columns(reader);
+	err = add_sample(reader, &sample);
+	swap_columns(reader);
+	return err;
 }

@@ -7,6 +7,7 @@
 #define HI_READ_PPROF_SAMPLES_H
 
 #include "estimate.h"
+#include "mapping_rows.h"
 #include "read_pprof_tables.h"
 
 #define PPROF_VALUES_MAX 64u /* sample types of one file */
@@ -26,7 +27,10 @@ struct pprof_reader {
 	uint64_t drop_frames, keep_frames; /* likewise */
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
-	int more[SAMPLE_TYPE_COUNT];           /* of another that is added to it; -1 = none */
+	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */
+	/* likewise, of those of mappings (mapping_types) */
+	int mapping_column[SAMPLE_TYPE_COUNT];
+	bool adds_mappings;                    /* the columns are swapped: mappings are added */
 	unsigned int shift[SAMPLE_TYPE_COUNT]; /* by which its unit is larger than a byte */
 	uint64_t interval;                     /* of the rows */
 	uint64_t *row_size; /* by row: bytes of each of its blocks, 0 = unknown */

@@ -178,7 +178,13 @@ static struct chance inuse_chance(const struct profile_row *row, const struct ch
 	if (row->alloc_count && (!row->inuse_count || (row->inuse_count == row->alloc_count &&
 						       row->inuse_bytes == row->alloc_bytes)))
 		return *alloc;
-	return chance_of(row->inuse_count, row->inuse_bytes, row->key.interval);
+	const struct chance inuse =
+		chance_of(row->inuse_count, row->inuse_bytes, row->key.interval);
+
+	/* a mapping was as likely to be a sample before a part of it was unmapped */
+	return row->is_mapping && row->alloc_count
+		       ? (struct chance){inuse.size, alloc->probability, inuse.is_sampled}
+		       : inuse;
 }
 
 struct estimate estimate_of(const struct profile *profile, const struct profile_row *row,

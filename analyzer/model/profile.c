@@ -21,9 +21,9 @@
 
 struct profile_index {
 	struct frame_table frames;
-	struct table named_frames, stacks, rows;
+	struct table named_frames, stacks, rows, mappings;
 	struct frame_pool pool; /* of stacks */
-	size_t module_capacity, frame_capacity, stack_capacity, row_capacity;
+	size_t module_capacity, frame_capacity, stack_capacity, row_capacity, mapping_capacity;
 };
 
 uint32_t profile_size_class(uint64_t bytes)
@@ -110,6 +110,8 @@ void profile_close(struct profile *profile)
 	free(profile->frame);
 	free(profile->stack);
 	free(profile->row);
+	free(profile->mapping);
+	mapping_pieces_close(&profile->pieces);
 	histories_close(&profile->histories);
 	labels_close(&profile->labels);
 	thread_breakdown_close(&profile->breakdown);
@@ -118,6 +120,7 @@ void profile_close(struct profile *profile)
 		table_close(&profile->index->named_frames);
 		table_close(&profile->index->stacks);
 		table_close(&profile->index->rows);
+		table_close(&profile->index->mappings);
 		frame_pool_close(&profile->index->pool);
 	}
 	free(profile->index);
@@ -130,6 +133,11 @@ void profile_forget(struct profile *profile)
 	profile->row = NULL;
 	profile->row_count = profile->index->row_capacity = 0;
 	table_close(&profile->index->rows);
+	free(profile->mapping);
+	profile->mapping = NULL;
+	profile->mapping_count = profile->index->mapping_capacity = 0;
+	table_close(&profile->index->mappings);
+	mapping_pieces_close(&profile->pieces);
 	histories_close(&profile->histories);
 	profile->histories = (struct histories){0};
 	thread_breakdown_forget(&profile->breakdown);
@@ -290,16 +298,23 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 	return 0;
 }
 
-int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row)
+/* Rows of one kind: an array, and the table beside it. */
+struct rows {
+	struct profile_row **row;
+	size_t *count, *capacity;
+	struct table *table;
+};
+
+static int row_at(const struct rows *rows, const struct profile_row_key *key, uint32_t *out_row)
 {
 	uint64_t hash = hash_number(hash_number((uint64_t)key->stack << 32 | key->size_class) ^
 				    key->interval ^ (uint64_t)key->side << 63 ^
 				    (uint64_t)key->labels << 24);
-	struct table_cursor cursor = table_seek(&profile->index->rows, hash);
+	struct table_cursor cursor = table_seek(rows->table, hash);
 	uint32_t index;
 
-	while (table_next(&profile->index->rows, &cursor, &index)) {
-		const struct profile_row_key *other = &profile->row[index].key;
+	while (table_next(rows->table, &cursor, &index)) {
+		const struct profile_row_key *other = &(*rows->row)[index].key;
 
 		if (other->stack == key->stack && other->size_class == key->size_class &&
 		    other->interval == key->interval && other->side == key->side &&
@@ -308,14 +323,33 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
 			return 0;
 		}
 	}
-	index = (uint32_t)profile->row_count;
-	if (array_reserve(&profile->row, &profile->index->row_capacity, profile->row_count,
-			  sizeof(*profile->row)) ||
-	    table_add(&profile->index->rows, hash, index))
+	index = (uint32_t)*rows->count;
+	if (array_reserve(rows->row, rows->capacity, *rows->count, sizeof(**rows->row)) ||
+	    table_add(rows->table, hash, index))
 		return -ENOMEM;
-	profile->row[profile->row_count++] = (struct profile_row){.key = *key};
+	(*rows->row)[(*rows->count)++] = (struct profile_row){.key = *key};
 	*out_row = index;
 	return 0;
+}
+
+int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row)
+{
+	return row_at(&(struct rows){&profile->row, &profile->row_count,
+				     &profile->index->row_capacity, &profile->index->rows},
+		      key, out_row);
+}
+
+int profile_mapping_at(struct profile *profile, const struct profile_row_key *key,
+		       uint32_t *out_mapping)
+{
+	const int err =
+		row_at(&(struct rows){&profile->mapping, &profile->mapping_count,
+				      &profile->index->mapping_capacity, &profile->index->mappings},
+		       key, out_mapping);
+
+	if (!err)
+		profile->mapping[*out_mapping].is_mapping = true;
+	return err;
 }
 
 int profile_row_append(struct profile *profile, const struct profile_row *row, uint32_t *out_row)

@@ -31,6 +31,7 @@
 #include "heap_history.h"
 #include "history.h"
 #include "labels.h"
+#include "mapping_pieces.h"
 #include "mapped.h"
 #include "thread_breakdown.h"
 
@@ -112,6 +113,7 @@ struct profile_row {
 	uint32_t history; /* number in histories; 0 = none, see row_history.h */
 	/* of inuse_bytes: on pages that are in memory, or swapped out (enum profile_residency) */
 	uint64_t resident_bytes, swapped_bytes;
+	bool is_mapping; /* of mappings, parts of which may be unmapped; not of blocks */
 };
 
 /* From time_ns on, the countdowns to the next sample were drawn with this mean interval. */
@@ -276,6 +278,15 @@ struct profile {
 	size_t stack_count;
 	struct profile_row *row;
 	size_t row_count;
+	/*
+	 * Mappings that were sampled (mapping_rows.h), beside the rows, which are of blocks: what
+	 * is mapped for an allocator is in both.
+	 */
+	struct profile_row *mapping;
+	size_t mapping_count;
+	struct mapping_pieces pieces; /* what of them is there; only of a stream */
+	bool has_mappings;            /* they were asked for */
+	enum profile_residency mapping_residency;
 	struct histories histories; /* of rows */
 	struct label_sets labels;   /* of rows; only of other tools' files of pprof */
 	/* of rows, by thread; empty for a .heap file, which has no threads */
@@ -315,6 +326,9 @@ int profile_stack_of(struct profile *profile, const uint32_t *frame, uint32_t fr
 		     uint16_t end, uint32_t *out_stack);
 /* interned */
 int profile_row_at(struct profile *profile, const struct profile_row_key *key, uint32_t *out_row);
+/* The same of mappings: the index is that of mapping[]. */
+int profile_mapping_at(struct profile *profile, const struct profile_row_key *key,
+		       uint32_t *out_mapping);
 /*
  * Adds a row without interning it. A profile may have several rows of one key, as long as nobody
  * calls profile_row_at() with that key.

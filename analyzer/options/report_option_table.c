@@ -69,6 +69,7 @@ static const struct option always[] = {
 	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
 	{"seconds", required_argument, NULL, OPTION_SECONDS},
 	{"mean", no_argument, NULL, OPTION_MEAN},
+	{"mmap", no_argument, NULL, OPTION_MMAP},
 	/* As pprof calls them, beside the names above. */
 	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
 	{"trim", no_argument, NULL, OPTION_TRIM},

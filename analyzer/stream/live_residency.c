@@ -19,7 +19,7 @@
 
 struct extent {
 	uint64_t address, bytes;
-	uint32_t part;
+	uint32_t part; /* or mapping */
 };
 struct measuring {
 	int fd;
@@ -29,6 +29,7 @@ struct measuring {
 	uint64_t *word; /* of pages [first, end) */
 	uint64_t first, end;
 	uint64_t pages; /* that blocks covered so far */
+	bool is_of_mappings;
 };
 
 static uint64_t first_page(const struct extent *extent)
@@ -87,6 +88,20 @@ static uint64_t bytes_in_page(const struct extent *extent, uint64_t page)
 	return (end < hi ? end : hi) - (extent->address > lo ? extent->address : lo);
 }
 
+static void credit(struct measuring *measuring, uint32_t index, uint64_t resident, uint64_t swapped)
+{
+	struct profile *profile = measuring->profile;
+	struct part *part = measuring->is_of_mappings ? NULL : &profile->breakdown.part[index];
+	struct profile_row *row = part ? &profile->row[part->row] : &profile->mapping[index];
+
+	row->resident_bytes += resident;
+	row->swapped_bytes += swapped;
+	if (!part)
+		return;
+	part->resident_bytes += resident;
+	part->swapped_bytes += swapped;
+}
+
 static int measure_block(struct measuring *measuring, size_t index)
 {
 	const struct extent *extent = &measuring->extent[index];
@@ -108,12 +123,7 @@ static int measure_block(struct measuring *measuring, size_t index)
 		else if (word & WORD_SWAPPED)
 			swapped += bytes_in_page(extent, page);
 	}
-	struct part *part = &measuring->profile->breakdown.part[extent->part];
-	struct profile_row *row = &measuring->profile->row[part->row];
-	part->resident_bytes += resident;
-	part->swapped_bytes += swapped;
-	row->resident_bytes += resident;
-	row->swapped_bytes += swapped;
+	credit(measuring, extent->part, resident, swapped);
 	return err;
 }
 
@@ -163,27 +173,50 @@ static int sort_by_page(struct measuring *measuring)
 	return 0;
 }
 
-static int measure_all(struct measuring *measuring, const struct live *live)
+static int open_lists(struct measuring *measuring, size_t count)
 {
-	const struct live_block *block;
-	int err = 0;
-
-	measuring->extent = malloc((live->count + 1) * sizeof(*measuring->extent));
+	measuring->extent = malloc((count + 1) * sizeof(*measuring->extent));
 	measuring->word = malloc(WINDOW_PAGES * sizeof(*measuring->word));
-	if (!measuring->extent || !measuring->word)
-		return -ENOMEM;
-	for (size_t at = 0; measuring->count < live->count && (block = live_next(live, &at));)
-		if (block->bytes)
-			measuring->extent[measuring->count++] =
-				(struct extent){block->address, block->bytes, block->part};
+	return measuring->extent && measuring->word ? 0 : -ENOMEM;
+}
+
+static int measure_all(struct measuring *measuring)
+{
 	/* where there are no blocks, too, it is to be known whether there is a process */
-	err = read_words(measuring, 0, 1);
-	if (err)
-		return err;
-	err = sort_by_page(measuring);
+	int err = read_words(measuring, 0, 1);
+
+	if (!err)
+		err = sort_by_page(measuring);
 	for (size_t i = 0; i < measuring->count && !err; i++)
 		err = measure_block(measuring, i);
 	return err;
+}
+
+static int measure_blocks(struct measuring *measuring, const struct live *live)
+{
+	const struct live_block *block;
+	const int err = open_lists(measuring, live->count);
+
+	for (size_t at = 0;
+	     !err && measuring->count < live->count && (block = live_next(live, &at));)
+		if (block->bytes)
+			measuring->extent[measuring->count++] =
+				(struct extent){block->address, block->bytes, block->part};
+	return err ? err : measure_all(measuring);
+}
+
+static int measure_pieces(struct measuring *measuring)
+{
+	const struct mapping_pieces *pieces = &measuring->profile->pieces;
+	const int err = open_lists(measuring, pieces->count);
+
+	for (size_t i = 0; !err && i < pieces->count; i++) {
+		const struct mapping_piece *piece = &pieces->piece[i];
+
+		measuring->extent[measuring->count++] = (struct extent){
+			piece->lo, piece->hi - piece->lo, pieces->mapping[piece->mapping].row};
+	}
+	return err ? err : measure_all(measuring);
 }
 
 static void forget(struct profile *profile)
@@ -193,6 +226,12 @@ static void forget(struct profile *profile)
 	for (size_t i = 0; i < profile->breakdown.count; i++)
 		profile->breakdown.part[i].resident_bytes =
 			profile->breakdown.part[i].swapped_bytes = 0;
+}
+
+static void forget_mappings(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		profile->mapping[i].resident_bytes = profile->mapping[i].swapped_bytes = 0;
 }
 
 static enum profile_residency residency_by(int err)
@@ -211,6 +250,24 @@ static enum profile_residency residency_by(int err)
 	}
 }
 
+static void measuring_close(struct measuring *measuring)
+{
+	free(measuring->extent);
+	free(measuring->word);
+}
+
+static void measure_mappings(int pagemap_fd, struct profile *profile)
+{
+	struct measuring measuring = {.fd = pagemap_fd, .profile = profile, .is_of_mappings = true};
+
+	forget_mappings(profile);
+	const int err = pagemap_fd < 0 ? -EBADF : measure_pieces(&measuring);
+	if (err)
+		forget_mappings(profile);
+	profile->mapping_residency = residency_by(err);
+	measuring_close(&measuring);
+}
+
 void live_residency_measure(const struct live *live, int pagemap_fd, struct profile *profile)
 {
 	struct measuring measuring = {.fd = pagemap_fd, .profile = profile};
@@ -218,10 +275,11 @@ void live_residency_measure(const struct live *live, int pagemap_fd, struct prof
 	if (!pagemap_fd)
 		return;
 	forget(profile);
-	const int err = pagemap_fd < 0 ? -EBADF : measure_all(&measuring, live);
+	const int err = pagemap_fd < 0 ? -EBADF : measure_blocks(&measuring, live);
 	if (err)
 		forget(profile);
 	profile->meta.residency = residency_by(err);
-	free(measuring.extent);
-	free(measuring.word);
+	measuring_close(&measuring);
+	if (profile->has_mappings)
+		measure_mappings(pagemap_fd, profile);
 }

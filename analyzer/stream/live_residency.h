@@ -14,9 +14,9 @@
 #include "profile.h"
 
 /*
- * Sets the resident and the swapped bytes of all rows and parts, and meta.residency, which says why
- * not if they are not known. pagemap_fd: the open file; 0 = nobody wants to know, and nothing is
- * done; negative = it could not be opened.
+ * Sets the resident and the swapped bytes of all rows, parts and mappings, and meta.residency,
+ * which says why not if they are not known. pagemap_fd: the open file; 0 = nobody wants to know,
+ * and nothing is done; negative = it could not be opened.
  */
 void live_residency_measure(const struct live *live, int pagemap_fd, struct profile *profile);
 

@@ -127,7 +127,10 @@ static size_t fixed_size(uint16_t type)
 	case HI_STREAM_STACK:
 		return sizeof(struct hi_stream_stack);
 	case HI_STREAM_ALLOC:
+	case HI_STREAM_MAPPED:
 		return sizeof(struct hi_stream_alloc);
+	case HI_STREAM_MAPPING:
+		return sizeof(struct hi_stream_mapping);
 	case HI_STREAM_FREE:
 	case HI_STREAM_UNFREE:
 		return sizeof(struct hi_stream_free);
@@ -195,7 +198,7 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed = leaked_needs(fixed);
 	else if (record->type == HI_STREAM_UNHOOKED)
 		needed = unhooked_needs(fixed);
-	else if (record->type == HI_STREAM_ALLOC)
+	else if (record->type == HI_STREAM_ALLOC || record->type == HI_STREAM_MAPPED)
 		needed = alloc_needs(fixed);
 	else if (record->type == HI_STREAM_STACK)
 		needed = stack_needs(fixed);

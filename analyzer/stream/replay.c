@@ -158,7 +158,7 @@ static int on_maps(struct replay *replay, const struct hi_stream_maps *record)
 	meta->mapped_end = mapped_of(meta->maps);
 	if (is_first)
 		meta->mapped_begin = meta->mapped_end;
-	return 0;
+	return replay_mappings_settle(replay, replay_since(replay, record->time_ns));
 }
 
 static int on_interval(struct replay *replay, const struct hi_stream_interval *record)
@@ -393,6 +393,8 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	switch (record->type) {
 	case HI_STREAM_MAPS:
 	case HI_STREAM_ALLOC:
+	case HI_STREAM_MAPPED:
+	case HI_STREAM_MAPPING:
 	case HI_STREAM_FREE:
 	case HI_STREAM_UNFREE:
 	case HI_STREAM_INTERVAL:
@@ -446,6 +448,10 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return replay_on_alloc(replay, fixed);
 	case HI_STREAM_FREE:
 		return on_free(replay, fixed);
+	case HI_STREAM_MAPPED:
+		return replay_on_mapped(replay, fixed);
+	case HI_STREAM_MAPPING:
+		return replay_on_mapping(replay, fixed);
 	case HI_STREAM_UNFREE:
 		return replay_on_unfree(replay, fixed);
 	case HI_STREAM_EVENTS:

@@ -77,7 +77,7 @@ static int intern_stack(struct replay *replay, const struct frames *frames, uint
  * The stack that the record names or carries. A stack that no record has introduced becomes a stack
  * of one unknown frame.
  */
-static int stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack,
+int replay_stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack,
 		    uint16_t *out_end)
 {
 	struct interned_stack *interned = stack_ids_get(&replay->stack_ids, alloc->stack);
@@ -231,7 +231,7 @@ int replay_part_of(struct replay *replay, const struct hi_stream_alloc *alloc, u
 	};
 	uint32_t row;
 
-	if (stack_of(replay, alloc, &key.stack, out_end) ||
+	if (replay_stack_of(replay, alloc, &key.stack, out_end) ||
 	    profile_row_at(replay->profile, &key, &row))
 		return -ENOMEM;
 	if (interned && interned->sizes < SIZES_MANY)

@@ -68,6 +68,13 @@ void replay_bad(struct replay *replay, const char *what);
 
 int replay_on_stack(struct replay *replay, const struct hi_stream_stack *stack);
 int replay_on_alloc(struct replay *replay, const struct hi_stream_alloc *alloc);
+/* The stack that the record names or carries, and how it ended. */
+int replay_stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, uint32_t *out_stack,
+		    uint16_t *out_end);
+int replay_on_mapped(struct replay *replay, const struct hi_stream_alloc *mapped);
+int replay_on_mapping(struct replay *replay, const struct hi_stream_mapping *mapping);
+/* Forgets what of the sampled mappings is not in meta.maps, which was read at time_ns. */
+int replay_mappings_settle(struct replay *replay, uint64_t time_ns);
 int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record);
 /* size: bytes of the record that are there, at least its fixed part. */
 int replay_events(struct replay *replay, const struct hi_stream_events *events, size_t size);

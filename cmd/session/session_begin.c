@@ -193,6 +193,7 @@ int session_begin(struct session *session)
 		 * the analyzer knows which block a free belongs to.
 		 */
 		.records_all_frees = records_all_frees(asked),
+		.has_mappings = asked->has_mappings,
 		.has_probes = asked->has_probes,
 		.loader = asked->loader,
 		.hook = asked->hook,

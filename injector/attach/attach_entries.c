@@ -9,6 +9,7 @@
 #include "entries_find.h"
 #include "entries_keep.h"
 #include "journal.h"
+#include "mapping_functions.h"
 #include "nesting.h"
 
 #define BORROW_DEADLINE_MS 5000
@@ -24,6 +25,10 @@ static bool has_locked_memory(const struct attachment *attachment)
 
 int attach_entries_settle(struct attachment *attachment, enum hi_hook hook)
 {
+	if (!mapping_functions_are_hooked(&attachment->allocators, &attachment->entries)) {
+		attachment->step = "hooking the functions that map memory at their entry";
+		return -ENXIO;
+	}
 	attachment->by_slot = attachment->allocators.allocator[0];
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&attachment->entries, function))

@@ -7,7 +7,7 @@
 #define KIND(kind, gate, plain) GATE_OF_##kind = GATE_##gate, PLAIN_OF_##kind = HI_FN_##plain,
 enum { HI_HOOK_KINDS(KIND) };
 
-enum { IN_ANY, IN_ALLOCATOR, IN_PREFIXED };
+enum { IN_ANY, IN_ALLOCATOR, IN_PREFIXED, IN_MAPPING };
 
 const struct hook hook_table[HI_FUNCTION_COUNT] = {
 #define ROW(number, id, hook, symbol, kind, where, nesting, nothrow) \
@@ -15,7 +15,8 @@ const struct hook hook_table[HI_FUNCTION_COUNT] = {
 		    #hook,                                           \
 		    (enum gate_class)GATE_OF_##kind,                 \
 		    IN_##where != IN_ANY,                            \
-		    IN_##where == IN_PREFIXED,                       \
+		    IN_##where >= IN_PREFIXED,                       \
+		    IN_##where == IN_MAPPING,                        \
 		    HOOK_NESTING_##nesting,                          \
 		    (enum hi_function)PLAIN_OF_##kind,               \
 		    HI_FN_##nothrow},
@@ -56,6 +57,7 @@ static enum hi_function function_of(const char *symbol, bool is_prefixed)
 	while (function < HI_FUNCTION_COUNT &&
 	       (symbol[0] != hook_table[function].symbol[0] ||
 		(hook_table[function].prefixed_only && !is_prefixed) ||
+		hook_table[function].is_mapping ||
 		strcmp(symbol, hook_table[function].symbol) != 0))
 		function++;
 	return (enum hi_function)function;

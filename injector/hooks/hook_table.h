@@ -36,6 +36,7 @@ struct hook {
 	enum gate_class gate;
 	bool allocator_only; /* hooked only in the object that defines malloc */
 	bool prefixed_only;  /* and only where its functions have a prefix */
+	bool is_mapping;     /* of the C library (mapping_functions.h), and no allocator's */
 	enum hook_nesting nesting;
 	enum hi_function plain, nothrow; /* what its handler calls instead of it, or HI_FN_NONE */
 };

@@ -120,12 +120,14 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 static bool is_allocating(const struct finder *finder, unsigned hook)
 {
 	return hook_original(finder->allocators, hook) &&
+	       !hook_table[hook_function(hook)].is_mapping &&
 	       hook_table[hook_function(hook)].gate != GATE_FREE;
 }
 
 static bool is_wanted(const struct finder *finder, unsigned hook)
 {
 	return hook_original(finder->allocators, hook) &&
+	       !hook_table[hook_function(hook)].is_mapping &&
 	       (hook_table[hook_function(hook)].gate == GATE_FREE) == finder->wants_frees;
 }
 

@@ -384,6 +384,11 @@ static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
 	return pump->interval << (interval_shift <= HI_INTERVAL_SHIFT_MAX ? interval_shift : 0);
 }
 
+static bool is_mapping(uint16_t function)
+{
+	return function == HI_FN_MMAP || function == HI_FN_MREMAP;
+}
+
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from, bool is_sure)
 {
 	struct hi_stream_alloc alloc = {
@@ -405,7 +410,9 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from, boo
 	if (err)
 		return err;
 	const struct stream_part frames = {from->frame, from->frame_count * sizeof(uint64_t)};
-	return stream_out_record(pump->out, HI_STREAM_ALLOC, &alloc, sizeof(alloc), &frames, 1);
+	return stream_out_record(pump->out,
+				 is_mapping(from->function) ? HI_STREAM_MAPPED : HI_STREAM_ALLOC,
+				 &alloc, sizeof(alloc), &frames, 1);
 }
 
 /*
@@ -493,6 +500,9 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 		err = stack_number(pump, from->stack, &alloc.stack);
 	if (!alloc.stack)
 		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known about the stack */
+	if (!err && is_mapping(from->function))
+		return events_out_alone(&pump->events, pump->out, HI_STREAM_MAPPED, &alloc,
+					sizeof(alloc));
 	thinned_places_add(&pump->thinned_places, alloc.stack, from->bytes, from->thinning_key);
 	return err ? err : events_out_alloc(&pump->events, pump->out, &alloc);
 }
@@ -512,6 +522,19 @@ static int send_unfree(struct pump *pump, const struct hi_record_free *from)
 	int err = thread_number(pump, &from->header, &record.thread);
 	return err ? err
 		   : events_out_alone(&pump->events, pump->out, HI_STREAM_UNFREE, &record,
+				      sizeof(record));
+}
+
+static int send_mapping(struct pump *pump, const struct hi_record_mapping *from)
+{
+	struct hi_stream_mapping record = {.record.flags = (uint16_t)from->change,
+					   .time_ns = to_ns(pump, from->header.cycles),
+					   .address = from->address,
+					   .bytes = from->bytes,
+					   .attributes = from->attributes};
+	int err = thread_number(pump, &from->header, &record.thread);
+	return err ? err
+		   : events_out_alone(&pump->events, pump->out, HI_STREAM_MAPPING, &record,
 				      sizeof(record));
 }
 
@@ -544,6 +567,8 @@ static int send(struct pump *pump, const union ring_record *record)
 		return send_free(pump, &record->free);
 	case HI_RECORD_UNFREE:
 		return send_unfree(pump, &record->free);
+	case HI_RECORD_MAPPING:
+		return send_mapping(pump, &record->mapping);
 	case HI_RECORD_REGION:
 		pump->unknown_sp = record->region.stack_pointer;
 		return 0;

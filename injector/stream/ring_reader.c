@@ -109,6 +109,9 @@ static bool is_valid(const union ring_record *record, uint64_t size)
 			       size;
 	case HI_RECORD_KNOWN:
 		return size >= sizeof(record->known);
+	case HI_RECORD_MAPPING:
+		return size >= sizeof(record->mapping) && record->mapping.change &&
+		       record->mapping.change < HI_MAPPING_CHANGES;
 	case HI_RECORD_FREE:
 	case HI_RECORD_UNFREE:
 	case HI_RECORD_REGION:

@@ -79,10 +79,11 @@ UNIT_TEST(operators_are_hooked_in_the_allocator_only)
 		CHECK(strncmp(hook_table[i].symbol, "_Z", 2) != 0 || hook_table[i].allocator_only);
 }
 
+/* Nor does a function that maps allocate. */
 UNIT_TEST(what_frees_and_nothing_else_cannot_nest)
 {
 	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++)
-		CHECK_EQ(hook_table[i].gate == GATE_FREE,
+		CHECK_EQ(hook_table[i].gate == GATE_FREE || hook_table[i].is_mapping,
 			 hook_table[i].nesting == HOOK_NESTING_NONE);
 }
 
@@ -164,7 +165,15 @@ UNIT_TEST(operators_have_other_names_after_a_prefix)
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		CHECK_EQ(hook_prefixed_function_of(
 				 hook_name_after("mi_", (enum hi_function)function)),
-			 function);
+			 hook_table[function].is_mapping ? HI_FN_NONE : function);
+}
+
+UNIT_TEST(functions_that_map_are_no_allocators)
+{
+	CHECK_EQ(hook_function_of("malloc"), HI_FN_MALLOC);
+	CHECK_EQ(hook_function_of("mmap"), HI_FN_NONE);
+	CHECK_EQ(hook_prefixed_function_of("munmap"), HI_FN_NONE);
+	CHECK(hook_table[HI_FN_MREMAP].is_mapping && !hook_table[HI_FN_REALLOC].is_mapping);
 }
 
 UNIT_MAIN()

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mappings.c - handlers of the functions that map and unmap: mmap, munmap, mremap.
+ *
+ * Mappings are rare beside blocks, so each change of address space is recorded, and only stacks are
+ * sampled: by bytes, by the thread's countdown, as those of blocks. A mapping within a hooked
+ * function of an allocator is recorded as the allocator's.
+ *
+ * ORDER. As for blocks: what is mapped is recorded after the call, what is unmapped before it. A
+ * call that fails has changed nothing, and a record says so. mremap is recorded as a mapping that
+ * goes and one that comes, as realloc is.
+ *
+ * The original runs within the hook, on the stack of its caller, which no thread can unmap in C:
+ * the return address of munmap lies there, too. musl unmaps the stack of a thread that ends by a
+ * system call of its own.
+ */
+#include "hooks.h"
+
+#include "hook_scope.h"
+
+/* of the kernel's ABI */
+#define ERRORS (-4095ull) /* addresses from here on are none */
+#define REMAP_DONTUNMAP 4u
+
+static uint64_t whole_pages(uint64_t bytes)
+{
+	return (bytes + HI_PAGE_BYTES - 1) & ~(uint64_t)(HI_PAGE_BYTES - 1);
+}
+
+static bool is_armed(const struct hook_scope *scope)
+{
+	return __atomic_load_n(&scope->event.state->armed, __ATOMIC_ACQUIRE);
+}
+
+static void note(struct hook_scope *scope, enum hi_mapping_change change, struct record_block block,
+		 uint32_t attributes)
+{
+	if (block.bytes && is_armed(scope) && hook_scope_may_record(scope))
+		record_mapping(&scope->event, change, block, attributes);
+}
+
+/* has_place: else it is not known whether the call is nested */
+static bool is_of_allocator(const struct hook_scope *scope)
+{
+	return scope->has_place && hook_scope_is_inner(scope);
+}
+
+static bool is_sample_due(struct hook_scope *scope, uint64_t bytes)
+{
+	return !is_of_allocator(scope) && hook_scope_is_sample_due(scope, bytes);
+}
+
+/* Records what was mapped. Always inlined, for the same reason as sample() in hooks.c. */
+__attribute__((always_inline)) static inline void
+note_mapped(struct hook_scope *scope, struct record_block block, uint32_t attributes, bool is_due)
+{
+	struct stack_end stack;
+
+	if (block.address >= ERRORS || !is_armed(scope))
+		return;
+	if (!is_due) {
+		note(scope, is_of_allocator(scope) ? HI_MAPPING_ALLOCATOR : HI_MAPPING_UNSAMPLED,
+		     block, attributes);
+		return;
+	}
+	stack = stack_capture(scope->event.state, scope->event.thread, scope->call,
+			      record_scratch(&scope->event));
+	scope->event.slack = attributes;
+	if (hook_scope_may_record(scope))
+		record_alloc(&scope->event, scope->call, stack, block);
+}
+
+struct hook_outcome hook_mmap(struct hook_call *call)
+{
+	const uint64_t bytes = whole_pages(call->argument[1]);
+	const uint32_t attributes =
+		(uint32_t)((call->argument[2] & HI_MAPPING_PROTECTION) |
+			   (call->argument[3] & HI_MAPPING_FLAGS_MASK) << HI_MAPPING_FLAGS_SHIFT);
+	struct hook_scope scope;
+	uint64_t address;
+	bool is_due;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	is_due = is_sample_due(&scope, bytes);
+	address = hook_scope_original(&scope);
+	note_mapped(&scope, (struct record_block){.address = address, .bytes = bytes}, attributes,
+		    is_due);
+	return hook_scope_end(&scope, address);
+}
+
+struct hook_outcome hook_munmap(struct hook_call *call)
+{
+	const struct record_block block = {.address = call->argument[0],
+					   .bytes = whole_pages(call->argument[1])};
+	struct hook_scope scope;
+	uint64_t failed;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	note(&scope, HI_MAPPING_GONE, block, 0);
+	failed = hook_scope_original(&scope);
+	if ((int)failed)
+		note(&scope, HI_MAPPING_KEPT, block, 0);
+	return hook_scope_end(&scope, failed);
+}
+
+/* Old bytes of 0 duplicate a mapping, and so does a flag. What was there stays. */
+struct hook_outcome hook_mremap(struct hook_call *call)
+{
+	const uint64_t bytes = whole_pages(call->argument[2]);
+	const bool stays = !call->argument[1] || (call->argument[3] & REMAP_DONTUNMAP);
+	const struct record_block old = {.address = call->argument[0],
+					 .bytes = stays ? 0 : whole_pages(call->argument[1])};
+	struct hook_scope scope;
+	uint64_t address;
+	bool is_due;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	is_due = is_sample_due(&scope, bytes);
+	note(&scope, HI_MAPPING_GONE, old, 0);
+	address = hook_scope_original(&scope);
+	if (address >= ERRORS)
+		note(&scope, HI_MAPPING_KEPT, old, 0);
+	note_mapped(&scope, (struct record_block){.address = address, .bytes = bytes}, 0, is_due);
+	return hook_scope_end(&scope, address);
+}
