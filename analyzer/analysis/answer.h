@@ -14,6 +14,7 @@
 #define HI_ANSWER_H
 
 #include "heap_growth.h"
+#include "mapping_growth.h"
 #include "row_trend.h"
 #include "user_frames.h"
 
@@ -64,6 +65,7 @@ struct answer {
 	double slope, slope_low, slope_high; /* of all groups that grow */
 	struct process_growth process;
 	struct heap_growth heap;
+	struct mapping_growth mappings;
 	/* of all groups that grow: usable bytes beyond those requested, per second; 0 = not known
 	 */
 	double rounding;

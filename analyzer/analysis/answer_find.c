@@ -323,6 +323,8 @@ int answer_open(const struct profile *profile, double tail_ns, double level,
 	err = user_frames_open(profile, NULL, &out_answer->frames, complaint);
 	if (!err)
 		err = process_growth_of(&profile->meta, &out_answer->process);
+	if (!err)
+		err = mapping_growth_of(profile, &out_answer->frames, &out_answer->mappings);
 	heap_growth_of(&profile->meta, &out_answer->heap);
 	if (!err && window_ns > 0 && tail_ns < window_ns) {
 		out_answer->detectable = detectable_rate(profile, window_ns);

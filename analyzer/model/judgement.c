@@ -11,6 +11,7 @@
 #include "estimate.h"
 #include "hi_runtimes.h"
 #include "hi_units.h"
+#include "mapping_rows.h"
 
 /*
  * How many missed frees make a caveat. A few may be records that two CPUs saw in different order.
@@ -165,19 +166,23 @@ static void format_growth(const struct profile *profile, const struct amounts *a
 								(double)memory->anonymous_begin
 						      : 0;
 	char growth_text[HI_UNITS_TEXT_MAX], seen[HI_UNITS_TEXT_MAX];
+	double mapped, mapped_inuse;
 
 	*text = 0;
+	mapping_rows_sum(profile, &mapped, &mapped_inuse);
 	hi_format_bytes(growth, growth_text, sizeof(growth_text));
-	if (growth >= GROWTH_MIN + ALLOCATED_FACTOR * amounts->allocated_most)
+	if (growth >= GROWTH_MIN + ALLOCATED_FACTOR * (amounts->allocated_most + mapped))
 		snprintf(text, size,
 			 "the process grew by %s, of which the hooked functions account for at "
 			 "most %s",
-			 growth_text, hi_format_bytes(amounts->allocated_most, seen, sizeof(seen)));
-	else if (growth >= GROWTH_MIN + IN_USE_FACTOR * amounts->in_use_most)
+			 growth_text,
+			 hi_format_bytes(amounts->allocated_most + mapped, seen, sizeof(seen)));
+	else if (growth >= GROWTH_MIN + IN_USE_FACTOR * (amounts->in_use_most + mapped_inuse))
 		snprintf(text, size,
 			 "the process grew by %s, while through the hooked functions it had at "
 			 "most %s at a time",
-			 growth_text, hi_format_bytes(amounts->in_use_most, seen, sizeof(seen)));
+			 growth_text,
+			 hi_format_bytes(amounts->in_use_most + mapped_inuse, seen, sizeof(seen)));
 }
 
 /* What may have grown instead. */

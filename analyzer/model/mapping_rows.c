@@ -8,7 +8,7 @@
 
 #include "allocator_frames.h"
 #include "caveats.h"
-#include "sample_types.h"
+#include "estimate.h"
 
 const struct mapping_type mapping_types[MAPPING_TYPES] = {
 	{"mmap_objects", "count", ALLOC_OBJECTS},
@@ -41,18 +41,43 @@ static bool loads_objects(const char *function)
 static const char *owner_by(const char *function)
 {
 	if (strcmp(function, MAPPING_BY_ALLOCATOR) == 0 || allocator_frames_has(function))
-		return "allocator";
+		return MAPPING_OF_ALLOCATOR;
 	if (creates_threads(function))
-		return "thread stack";
-	return loads_objects(function) ? "dynamic linker" : NULL;
+		return MAPPING_OF_THREAD;
+	return loads_objects(function) ? MAPPING_OF_LINKER : NULL;
+}
+
+static const char *text_in(const struct label_set *labels, const char *key)
+{
+	for (size_t i = 0; i < labels->count; i++)
+		if (labels->label[i].text && strcmp(labels->label[i].key, key) == 0)
+			return labels->label[i].text;
+	return NULL;
 }
 
 static const char *owner_in_labels(const struct label_set *labels)
 {
-	for (size_t i = 0; i < labels->count; i++)
-		if (labels->label[i].text && strcmp(labels->label[i].key, MAPPING_OWNER_LABEL) == 0)
-			return labels->label[i].text;
-	return NULL;
+	return text_in(labels, MAPPING_OWNER_LABEL);
+}
+
+bool mapping_rows_is_reserved(const struct profile *profile, const struct profile_row *row)
+{
+	const char *content = text_in(labels_get(&profile->labels, row->key.labels), MAPPING_LABEL);
+
+	return content && strcmp(content, MAPPING_RESERVED) == 0;
+}
+
+void mapping_rows_sum(const struct profile *profile, double *out_mapped, double *out_inuse)
+{
+	*out_mapped = *out_inuse = 0;
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		const struct profile_row *row = &profile->mapping[i];
+
+		if (mapping_rows_is_reserved(profile, row))
+			continue;
+		*out_mapped += estimate_of(profile, row, ALLOC_SPACE).value;
+		*out_inuse += estimate_of(profile, row, INUSE_SPACE).value;
+	}
 }
 
 /* The frame nearest to the call decides: a program may map memory while an allocator calls it. */
@@ -68,7 +93,7 @@ const char *mapping_rows_owner(const struct profile *profile, const struct profi
 			if (frame->line[k].function)
 				owner = owner_by(frame->line[k].function);
 	}
-	return owner ? owner : "application";
+	return owner ? owner : MAPPING_OF_APPLICATION;
 }
 
 static int label_owner(struct profile *profile, struct profile_row *row)

@@ -18,6 +18,10 @@
 #define MAPPING_REMAPPED "remapped"
 /* The label of whose it is. */
 #define MAPPING_OWNER_LABEL "mapped_by"
+#define MAPPING_OF_ALLOCATOR "allocator"
+#define MAPPING_OF_THREAD "thread stack"
+#define MAPPING_OF_LINKER "dynamic linker"
+#define MAPPING_OF_APPLICATION "application"
 
 /* The one frame of mappings that were made within a hooked function of an allocator. */
 #define MAPPING_BY_ALLOCATOR "(mapped by the allocator)"
@@ -30,10 +34,17 @@ extern const struct mapping_type {
 } mapping_types[MAPPING_TYPES];
 
 /*
- * Text of MAPPING_OWNER_LABEL: "allocator", "thread stack", "dynamic linker" or "application". The
- * frames must have their names. A row that has the label keeps its text.
+ * Text of MAPPING_OWNER_LABEL. The frames must have their names. A row that has the label keeps its
+ * text.
  */
 const char *mapping_rows_owner(const struct profile *profile, const struct profile_row *row);
+/* Whether the mapping was made without any right to its memory. */
+bool mapping_rows_is_reserved(const struct profile *profile, const struct profile_row *row);
+/*
+ * Estimates of all mappings that are not only reserved: what was mapped in all, and what is still
+ * there.
+ */
+void mapping_rows_sum(const struct profile *profile, double *out_mapped, double *out_inuse);
 /*
  * Makes the mappings the rows of the profile, in place of those of blocks, and drops what is known
  * of blocks only. 0 or -ENOMEM.

@@ -20,6 +20,7 @@
 #define ENOUGH_SAMPLES 32
 #define EXPLAINED_ENOUGH 0.7 /* of the growth; allocators keep memory, and round up */
 #define ROUNDING_SHARE 0.05  /* of the growth; rows have what was requested */
+#define MAPPED_SHARE 0.3     /* of what it grew by, mapped by one function: that is named */
 #define PART_SHARE 0.05      /* of what it grew by: a part of it that is worth a word */
 #define OTHER_MIN (4u << 20) /* pages of files come and go */
 
@@ -184,6 +185,31 @@ static void print_heaps(const struct answer *answer, enum mapped_kind kind, cons
 		fprintf(out, "%s%s", before, heaps);
 }
 
+static void print_mapper(const struct answer *answer, FILE *out)
+{
+	const struct functions *functions = &answer->frames.functions;
+	const struct function_call *call = &functions->call[answer->mappings.call];
+
+	fputs(functions->name[call->function], out);
+	if (call->file && call->line)
+		fprintf(out, " %s:%" PRIu32, hi_base_name(call->file), call->line);
+}
+
+/* Did one function map much of what the process grew by? */
+static bool is_mapped(const struct answer *answer)
+{
+	return answer->mappings.most > MAPPED_SHARE * answer->process.bytes;
+}
+
+static void print_mapped(const struct answer *answer, FILE *out)
+{
+	char bytes[HI_UNITS_TEXT_MAX];
+
+	print_mapper(answer, out);
+	fprintf(out, " has mapped %s that are still there (report --mmap)",
+		hi_format_bytes(answer->mappings.most, bytes, sizeof(bytes)));
+}
+
 static void print_unseen(const struct answer *answer, FILE *out)
 {
 	const struct profile_meta *meta = &answer->profile->meta;
@@ -195,7 +221,9 @@ static void print_unseen(const struct answer *answer, FILE *out)
 		"The process grows by %s, and nothing that was allocated through the hooked "
 		"functions does: ",
 		format_rate(answer->process.slope, rate));
-	if (answer->heap.is_retained)
+	if (is_mapped(answer))
+		print_mapped(answer, out);
+	else if (answer->heap.is_retained)
 		fputs("most of that is memory that was freed and the allocator retains", out);
 	else if (kind == MAPPED_KINDS)
 		fputs("it maps memory by other means, or fills memory that it has allocated "
@@ -207,8 +235,40 @@ static void print_unseen(const struct answer *answer, FILE *out)
 						(double)meta->mapped_begin.bytes[kind],
 					bytes, sizeof(bytes)),
 			mapped_name(kind));
-	if (!answer->heap.is_retained)
+	if (!answer->heap.is_retained && !is_mapped(answer))
 		print_heaps(answer, kind, "; that may be ", out);
+	fputs(".\n", out);
+}
+
+static void print_mapped_part(double bytes, const char *what, FILE *out)
+{
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (bytes > 0)
+		fprintf(out, ", %s %s", hi_format_bytes(bytes, text, sizeof(text)), what);
+}
+
+/* What was mapped meanwhile, where mappings were recorded. */
+static void print_mappings(const struct answer *answer, FILE *out)
+{
+	const struct mapping_growth *mappings = &answer->mappings;
+	char bytes[HI_UNITS_TEXT_MAX], most[HI_UNITS_TEXT_MAX];
+
+	if (!mappings->is_known)
+		return;
+	fprintf(out, "Of what was mapped meanwhile %s are still there for the program itself",
+		hi_format_bytes(mappings->application, bytes, sizeof(bytes)));
+	if (mappings->resident >= 0)
+		fprintf(out, ", of which %s are in memory",
+			hi_format_bytes(mappings->resident, bytes, sizeof(bytes)));
+	if (mappings->most > 0) {
+		fprintf(out, ", %s of that by ",
+			hi_format_bytes(mappings->most, most, sizeof(most)));
+		print_mapper(answer, out);
+	}
+	print_mapped_part(mappings->allocators, "for allocators", out);
+	print_mapped_part(mappings->stacks, "for stacks of threads", out);
+	print_mapped_part(mappings->linker, "for the dynamic linker", out);
 	fputs(".\n", out);
 }
 
@@ -477,6 +537,7 @@ void render_answer_sentences(const struct answer *answer, FILE *out)
 	render_answer_sentence(answer, out);
 	print_process(answer, out);
 	print_heap(answer, out);
+	print_mappings(answer, out);
 	print_not_anonymous(answer, out);
 	print_limit(answer, out);
 }

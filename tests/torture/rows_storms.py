@@ -47,6 +47,11 @@ ROWS = [
     ),
     # Each sample returns through a probe, in a page that goes with the rest.
     Target("probes-8", ["malloc_storm", "8"], is_storm=True, attach=["--otel", "-c", "256"]),
+    # Threads that are long in the kernel within a hook, and stacks that come and go.
+    Target(
+        "mmap-storm", ["mapping_storm", "4"], is_storm=True, varies=("maps", "threads", "signals"),
+        attach=["--mmap", "-c", "16K"], hooks=("auto",),
+    ),
     Target("churn", ["thread_churn"], is_storm=True, varies=("threads", "signals")),
     Target("fork", ["processes", "fork"], is_storm=True, varies=("signals",)),
     Target("vfork", ["processes", "vfork"], is_storm=True, varies=("signals",)),

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* mapping_growth.c - see mapping_growth.h. */
+#include "mapping_growth.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "estimate.h"
+#include "mapping_rows.h"
+
+/* What the function of a call holds. */
+struct sum {
+	uint32_t call;
+	double bytes;
+};
+
+static void add(struct sum *sum, size_t *count, const struct user_frames *frames, uint32_t call,
+		double bytes)
+{
+	const uint32_t function = frames->functions.call[call].function;
+	size_t i = 0;
+
+	while (i < *count && frames->functions.call[sum[i].call].function != function)
+		i++;
+	if (i == *count)
+		sum[(*count)++] = (struct sum){.call = call};
+	sum[i].bytes += bytes;
+}
+
+static double *part_of(struct mapping_growth *growth, const char *owner)
+{
+	if (strcmp(owner, MAPPING_OF_ALLOCATOR) == 0)
+		return &growth->allocators;
+	if (strcmp(owner, MAPPING_OF_THREAD) == 0)
+		return &growth->stacks;
+	return strcmp(owner, MAPPING_OF_LINKER) == 0 ? &growth->linker : &growth->application;
+}
+
+/* Of these estimated bytes of a row. */
+static double resident_of(const struct profile_row *row, double bytes)
+{
+	return row->inuse_bytes ? bytes * (double)row->resident_bytes / (double)row->inuse_bytes
+				: 0;
+}
+
+int mapping_growth_of(const struct profile *profile, const struct user_frames *frames,
+		      struct mapping_growth *out_growth)
+{
+	struct sum *sum = calloc(profile->mapping_count + 1, sizeof(*sum));
+	const bool has_resident = profile->mapping_residency == PROFILE_RESIDENCY_KNOWN;
+	size_t count = 0;
+
+	*out_growth = (struct mapping_growth){.is_known = profile->has_mappings,
+					      .resident = has_resident ? 0 : -1};
+	if (!sum)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		const struct profile_row *row = &profile->mapping[i];
+		const double bytes = estimate_of(profile, row, INUSE_SPACE).value;
+		double *part = part_of(out_growth, mapping_rows_owner(profile, row));
+		struct user_frame found;
+
+		/* glibc gives rights to a stack right after it was mapped */
+		if (mapping_rows_is_reserved(profile, row) && part != &out_growth->stacks)
+			continue;
+		*part += bytes;
+		if (part != &out_growth->application)
+			continue;
+		if (has_resident)
+			out_growth->resident += resident_of(row, bytes);
+		if (user_frame_of(frames, row->key.stack, &found))
+			add(sum, &count, frames, found.call,
+			    has_resident ? resident_of(row, bytes) : bytes);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (sum[i].bytes <= out_growth->most)
+			continue;
+		out_growth->most = sum[i].bytes;
+		out_growth->call = sum[i].call;
+	}
+	free(sum);
+	return 0;
+}
