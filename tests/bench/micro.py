@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""W1 and W2: nanoseconds per operation by the workload's own clocks.
+"""W1, W2 and W3: nanoseconds per operation by the workload's own clocks.
 
 The windows lie before, during and after the attach of a profiler.
 """
@@ -18,15 +18,15 @@ SMALLEST, PAIRS_LARGEST, REPLACE_LARGEST = 16, 512, 4096  # as in workload.c
 
 
 class Workload:
-    """profilers: the configurations under which it runs; empty = all."""
+    """profilers: the configurations under which it runs; empty = all of its kind."""
 
     def __init__(
-        self, name, program, arguments, what, sizes, is_unsteady=False, profilers=()
+        self, name, program, arguments, what, sizes, is_unsteady=False, profilers=(), kind="micro"
     ):
         self.name, self.program, self.arguments, self.what, self.sizes = (
             name, program, arguments, what, sizes,
         )
-        self.profilers = profilers
+        self.profilers, self.kind = profilers, kind
         # It waits for memory, whose speed changes from one second to the next.
         self.is_unsteady = is_unsteady
 
@@ -39,6 +39,7 @@ class Workload:
 
 EVENLY = list(range(SMALLEST, PAIRS_LARGEST + 1))
 BY_LOGARITHM = [int(SMALLEST * (REPLACE_LARGEST / SMALLEST) ** (i / 8191)) for i in range(8192)]
+MAPPED = 64 << 10
 OURS = ("none", "none_again", "hi_512K")
 WORKLOADS = [
     Workload("w1_1t", "workload", ["pairs", "1"], "malloc+free pairs, 1 thread", EVENLY),
@@ -58,6 +59,10 @@ WORKLOADS = [
         EVENLY, profilers=OURS,
     ),
     Workload("w2_fp", "workload_fp", ["replace"], "the same with frame pointers", BY_LOGARITHM),
+    Workload(
+        "w3", "workload", ["maps", "1"], "mmap of 64 KB, a page touched, munmap", [MAPPED],
+        kind="maps",
+    ),
 ]
 
 

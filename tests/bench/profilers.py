@@ -36,13 +36,13 @@ class Facts:
 class Heapinject:
     """heapinject, attached."""
 
-    def __init__(self, pid, work, sample, hook="auto"):
+    def __init__(self, pid, work, sample, hook="auto", more=()):
         self.pid, self.prefix = pid, os.path.join(work, "profile")
         self.log = open(f"{self.prefix}.log", "wb")
         began = time.monotonic()
         command = [
             HEAPINJECT, "attach", str(pid), "-v", "--duration", "1h", "--sample", str(sample),
-            "--hook", hook, "-o", self.prefix,
+            "--hook", hook, "-o", self.prefix, *more,
         ]
         self.process = launch(
             command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.PIPE
@@ -282,9 +282,10 @@ class Profiler:
 
 
 def heapinject(name, sample, rate, what, hook="auto", **options):
+    more = options.pop("more", ())
     return Profiler(
-        name, "none", what, attach=lambda pid, work: Heapinject(pid, work, sample, hook), rate=rate,
-        **options,
+        name, "none", what, attach=lambda pid, work: Heapinject(pid, work, sample, hook, more),
+        rate=rate, **options,
     )
 
 
@@ -304,11 +305,14 @@ def tcmalloc(name, rate, what, **options):
 
 
 PEERS = ("micro", "redis")
+ALL = ("micro", "maps", "redis", "memcached", "nginx")
 LIGHT = (24, 0.2)  # hard to tell from noise, which many short turns even out
 IN_TURN = (5, 0.5)
 PROFILERS = [
-    Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT),
-    Profiler("none_again", "none", "the same once more: the difference is noise", turns=LIGHT),
+    Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT, is_for=ALL),
+    Profiler(
+        "none_again", "none", "the same once more: the difference is noise", turns=LIGHT, is_for=ALL
+    ),
     heapinject("hi_auto", "auto", 0, "heapinject attach, the default", is_for=("budget",)),
     heapinject("hi_512K", "512K", 512 << 10, "heapinject attach --sample 512K", turns=LIGHT),
     heapinject(
@@ -320,6 +324,14 @@ PROFILERS = [
     ),
     heapinject("hi_64K", "64K", 64 << 10, "heapinject attach --sample 64K", turns=LIGHT),
     heapinject("hi_exact", 1, 1, "heapinject attach --sample 1", turns=(5, 1)),
+    heapinject(
+        "hi_mmap", "512K", 512 << 10, "heapinject attach --mmap --sample 512K", more=["--mmap"],
+        is_for=("maps",),
+    ),
+    heapinject(
+        "hi_mmap_exact", 1, 1, "heapinject attach --mmap --sample 1", more=["--mmap"],
+        is_for=("maps",),
+    ),
     jemalloc("je_off", "", "jemalloc preloaded, profiling off", is_for=PEERS),
     jemalloc(
         "je_512K", "prof:true,lg_prof_sample:19", "jemalloc, prof, lg_prof_sample 19",

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload pairs THREADS | replace - the two loops whose cost tests/bench measures, each by its own
- * clocks.
+ * workload pairs THREADS | replace | maps THREADS - the loops whose cost tests/bench measures, each
+ * by its own clocks.
  *
  *   pairs    W1: malloc and free of 16..512 bytes, evenly distributed, nothing in between, in each
  *            of THREADS threads.
  *   replace  W2: 100,000 live blocks of 16..4096 bytes, their logarithm evenly distributed; one at
  *            random is freed and allocated anew, 20 calls deep, on one of 1024 paths.
+ *   maps     W3: mmap of 64 KB, a byte written, and munmap, in each of THREADS threads.
  *
  * Prints `ready`. For each line SECONDS on standard input it runs for so long and prints
  * `OPERATIONS CPU_NS WALL_NS`, summed over the threads; in between it does nothing, so that a
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define THREADS_MAX 64
@@ -27,6 +29,7 @@
 #define SMALLEST 16
 #define PAIRS_LARGEST 512
 #define REPLACE_LARGEST 4096
+#define MAPPED (64u << 10)
 
 /*
  * Some frame of its own for each function, no two functions the same, and something left to do
@@ -172,6 +175,23 @@ static void replace(struct worker *worker)
 	}
 }
 
+/* ---- W3 -------------------------------------------------------------------------------------- */
+
+static void maps(struct worker *worker)
+{
+	(void)worker;
+	for (unsigned i = 0; i < BATCH; i++) {
+		char *at = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1, 0);
+
+		if (at == MAP_FAILED)
+			abort();
+		*at = 1;
+		if (munmap(at, MAPPED))
+			abort();
+	}
+}
+
 /* ---- windows --------------------------------------------------------------------------------- */
 
 static void run_window(struct worker *worker)
@@ -244,16 +264,19 @@ static int prepare_replace(void)
 int main(int argc, char **argv)
 {
 	const int threads = argc > 2 ? atoi(argv[2]) : 1;
-	const int is_pairs = argc > 1 && strcmp(argv[1], "pairs") == 0;
+	const int is_pairs = argc > 1 && strcmp(argv[1], "pairs") == 0,
+		  is_maps = argc > 1 && strcmp(argv[1], "maps") == 0;
 	double seconds;
 
 	if (argc < 2 || threads < 1 || threads > THREADS_MAX ||
-	    (!is_pairs && (strcmp(argv[1], "replace") != 0 || threads > 1)))
+	    (!is_pairs && !is_maps && (strcmp(argv[1], "replace") != 0 || threads > 1)))
 		return 2;
 	for (int i = 0; i < threads; i++)
 		workers[i].random = 88172645463325252u + (unsigned)i;
 	if (is_pairs)
 		prepare_pairs();
+	else if (is_maps)
+		run_batch = maps;
 	else if (prepare_replace())
 		return 1;
 	pthread_barrier_init(&begin, NULL, (unsigned)threads);
