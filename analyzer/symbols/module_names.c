@@ -49,12 +49,13 @@ static int open_lines(struct opening *opening, const struct objfile *file)
 
 /*
  * A stripped file still has the names that others link to, and perhaps a packed table of the
- * others.
+ * others, or that of Go.
  */
 static int open_exported(struct module_names *names)
 {
 	int err = mini_debug_open(names->file.elf, &names->mini);
 
+	(void)hi_go_table_find(names->file.elf, &names->go);
 	if (!err)
 		err = symtab_open_full(names->mini.elf, &names->mini_table);
 	if (err != -ENOMEM)
@@ -123,39 +124,42 @@ void module_names_close(struct module_names *names)
 	*names = MODULE_NAMES_CLOSED;
 }
 
-/* Go stores this function's address as a return address where C has called Go. */
+/* Go stores the address of this function as a return address where C has called Go. */
 static bool is_mark(const struct module_names *names, uint64_t return_address)
 {
-	const char *name = module_names_symbol(names, return_address);
+	uint64_t begin, end;
+	const char *name = module_names_extent(names, return_address, &begin, &end);
 
-	return name && strncmp(name, GO_MARK, sizeof(GO_MARK) - 1) == 0;
+	return name && begin == return_address && strncmp(name, GO_MARK, sizeof(GO_MARK) - 1) == 0;
 }
 
 uint64_t module_names_code(const struct module_names *names, uint64_t return_address)
 {
 	const uint64_t call = return_address - 1;
+	const bool is_interrupted = names->is_vdso && !module_names_symbol(names, call) &&
+				    module_names_symbol(names, return_address);
 
-	if (module_names_symbol(names, call))
-		return call;
-	return (names->is_vdso && module_names_symbol(names, return_address)) ||
-			       is_mark(names, return_address)
-		       ? return_address
-		       : call;
+	return is_interrupted || is_mark(names, return_address) ? return_address : call;
 }
 
 const char *module_names_symbol(const struct module_names *names, uint64_t address)
 {
-	const char *packed = symtab_find(&names->mini_table, address);
+	const char *found = symtab_find(&names->mini_table, address);
+	uint64_t begin, end;
 
-	return packed ? packed : symtab_find(&names->table, address);
+	if (!found)
+		found = go_functions_find(&names->go, address, &begin, &end);
+	return found ? found : symtab_find(&names->table, address);
 }
 
 const char *module_names_extent(const struct module_names *names, uint64_t address,
 				uint64_t *out_begin, uint64_t *out_end)
 {
-	const char *packed = symtab_find_extent(&names->mini_table, address, out_begin, out_end);
+	const char *found = symtab_find_extent(&names->mini_table, address, out_begin, out_end);
 
-	return packed ? packed : symtab_find_extent(&names->table, address, out_begin, out_end);
+	if (!found)
+		found = go_functions_find(&names->go, address, out_begin, out_end);
+	return found ? found : symtab_find_extent(&names->table, address, out_begin, out_end);
 }
 
 int module_names_begin(const struct module_names *names, uint64_t address, uint64_t *out_begin)

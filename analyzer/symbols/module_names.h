@@ -10,6 +10,7 @@
 #define HI_MODULE_NAMES_H
 
 #include "dwarf_lines.h"
+#include "go_functions.h"
 #include "mini_debug.h"
 #include "objfile.h"
 #include "profile.h"
@@ -21,6 +22,7 @@ struct module_names {
 	struct symtab table;
 	struct mini_debug mini;
 	struct symtab mini_table;    /* of a stripped file: the symbols that `table` lacks */
+	struct hi_go_table go;       /* of a stripped file, in it; no functions: none */
 	struct unwind_bounds bounds; /* of a stripped file */
 	struct dwarf_lines *lines;   /* NULL = no debug information */
 	bool is_vdso;

@@ -71,10 +71,10 @@ static uint64_t section_room(Elf *elf, uint64_t *out_address)
 uint64_t unwind_table_cost(const struct elf_image *image)
 {
 	uint64_t address;
-	struct go_code go;
+	struct hi_go_table go;
 	const uint64_t room = section_room(image->elf, &address);
 
-	return room ? room + (go_rows_find_table(image, &go) ? 0 : go.table_size) : 0;
+	return room ? room + (hi_go_table_find(image->elf, &go) ? 0 : go.size) : 0;
 }
 
 int unwind_table_section(const struct elf_image *image, struct eh_section *out_section)
@@ -358,10 +358,10 @@ static int fill_from_go(struct builder *builder, const struct elf_image *image)
 	struct go_code code;
 	struct go_rows rows;
 	const void *bytes;
-	int err = go_rows_find_table(image, &code);
+	int err;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
+	if (hi_go_table_find(image->elf, &code.table))
+		return 0;
 	const uint64_t room = elf_segment_room(image->elf, builder->lo);
 	code.lo = builder->lo;
 	code.hi = builder->hi - builder->lo > room ? builder->lo + room : builder->hi;

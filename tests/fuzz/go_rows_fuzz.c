@@ -15,15 +15,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const size_t code_size = size < CODE_MAX ? size : CODE_MAX;
-	const struct go_code code = {.table = data,
-				     .table_size = size,
-				     .functions = LO,
-				     .code = data + size - code_size,
-				     .lo = LO,
-				     .hi = LO + code_size};
+	struct go_code code = {.code = data + size - code_size, .lo = LO, .hi = LO + code_size};
 	struct go_rows rows;
 
-	if (!size || go_rows_make(&code, &rows) != 0)
+	if (!size || hi_go_table_open(data, size, LO, &code.table) ||
+	    go_rows_make(&code, &rows) != 0)
 		return 0;
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct hi_unwind_row *row = &rows.row[i];

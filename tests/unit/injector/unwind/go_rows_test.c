@@ -7,68 +7,25 @@
 
 #include <errno.h>
 
-#include "unit.h"
+#include "made_go_table.h"
 
-#define TEXT 0x1000u
 #define CODE_BYTES 0x100u
-#define FUNCTIONS_MAX 8u
 
-struct table {
-	uint8_t bytes[1152];
-	uint8_t code[CODE_BYTES];
-	uint32_t used, count;
-	uint32_t lo[FUNCTIONS_MAX + 1], known[FUNCTIONS_MAX];
-	bool is_1_20;
-};
+static uint8_t code_bytes[CODE_BYTES];
 
-enum { NAMES = 72, PAIRS = 336, LIST = 600, KNOWN = 700 };
-
-static void put(uint8_t *at, uint64_t value, size_t size)
+/* The table as its bytes are now. */
+static struct go_code read_code(const struct made_go_table *table)
 {
-	memcpy(at, &value, size);
+	struct go_code code = {.code = code_bytes, .lo = MADE_TEXT, .hi = MADE_TEXT + CODE_BYTES};
+
+	CHECK_EQ(hi_go_table_open(table->bytes, sizeof(table->bytes), 0, &code.table), 0);
+	return code;
 }
 
-/* pairs: as in the table, ended by a zero. */
-static void add(struct table *table, uint32_t lo, const char *name, const char *pairs,
-		uint8_t flags)
+static struct go_code finish(struct made_go_table *table, uint32_t end)
 {
-	const uint32_t number = table->count++, place = 32 * number;
-	const size_t size = table->is_1_20 ? 44 : 40;
-	uint8_t *known = table->bytes + KNOWN + 44 * (size_t)number;
-
-	CHECK(number < FUNCTIONS_MAX && strlen(name) < 32 && strlen(pairs) < 32);
-	memcpy(table->bytes + NAMES + place, name, strlen(name) + 1);
-	memcpy(table->bytes + PAIRS + place, pairs, strlen(pairs) + 1);
-	table->lo[number] = lo;
-	put(known, lo, 4);
-	put(known + 4, place, 4);
-	put(known + 16, place, 4);
-	known[size - 3] = flags;
-}
-
-static struct go_code finish(struct table *table, uint32_t end)
-{
-	static const struct {
-		unsigned at;
-		uint64_t value;
-	} words[] = {{2, TEXT}, {3, NAMES}, {4, NAMES}, {5, NAMES}, {6, PAIRS}, {7, LIST}};
-
-	put(table->bytes, table->is_1_20 ? 0xfffffff1u : 0xfffffff0u, 4);
-	table->bytes[6] = 1;
-	table->bytes[7] = 8;
-	put(table->bytes + 8, table->count, 8);
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		put(table->bytes + 8 + 8 * (size_t)words[i].at, words[i].value, 8);
-	for (uint32_t i = 0; i < table->count; i++) {
-		put(table->bytes + LIST + 8 * (size_t)i, table->lo[i], 4);
-		put(table->bytes + LIST + 8 * (size_t)i + 4, KNOWN - LIST + 44 * i, 4);
-	}
-	put(table->bytes + LIST + 8 * (size_t)table->count, end, 4);
-	return (struct go_code){.table = table->bytes,
-				.table_size = sizeof(table->bytes),
-				.code = table->code,
-				.lo = TEXT,
-				.hi = TEXT + CODE_BYTES};
+	made_go_finish(table, end);
+	return read_code(table);
 }
 
 struct wanted {
@@ -99,12 +56,12 @@ static void check_rows(const struct go_code *code, const struct wanted *wanted, 
 UNIT_TEST(functions_of_both_versions)
 {
 	for (int is_1_20 = 0; is_1_20 < 2; is_1_20++) {
-		struct table table = {.is_1_20 = is_1_20};
+		struct made_go_table table = {.is_1_20 = is_1_20};
 
-		add(&table, 0x10, "main.f", FRAME_OF_24, 0);
-		add(&table, 0x40, "runtime.goexit", "\x02\x10", 1);
-		add(&table, 0x60, "runtime.gogo", "\x02\x10", 2);
-		add(&table, 0x80, "runtime.cgocallback", "\x82\x01\x10", 2);
+		made_go_function(&table, 0x10, "main.f", FRAME_OF_24, 0);
+		made_go_function(&table, 0x40, "runtime.goexit", "\x02\x10", 1);
+		made_go_function(&table, 0x60, "runtime.gogo", "\x02\x10", 2);
+		made_go_function(&table, 0x80, "runtime.cgocallback", "\x82\x01\x10", 2);
 		const struct go_code code = finish(&table, 0xa0);
 
 		CHECK_ROWS(code, {0x10, HI_UNWIND_SP, 1}, {0x14, HI_UNWIND_SP, 4},
@@ -118,13 +75,13 @@ UNIT_TEST(functions_of_both_versions)
 /* What code adds where the table was relocated counts instead of what the table says. */
 UNIT_TEST(only_what_lies_in_the_code)
 {
-	struct table table = {0};
+	struct made_go_table table = {0};
 	struct go_code code;
 
-	add(&table, 0x10, "main.f", "\x02\x10", 0);
-	add(&table, 0x40, "main.g", "\x02\x10", 0);
+	made_go_function(&table, 0x10, "main.f", "\x02\x10", 0);
+	made_go_function(&table, 0x40, "main.g", "\x02\x10", 0);
 	code = finish(&table, 0x60);
-	code.functions = TEXT - 0x20;
+	code.table.text = MADE_TEXT - 0x20;
 	CHECK_ROWS(code, {0x20, HI_UNWIND_SP, 1}, {0x30, HI_UNWIND_NONE, 0},
 		   {0x40, HI_UNWIND_NONE, 0});
 }
@@ -138,12 +95,12 @@ UNIT_TEST(a_call_of_c_comes_back_from_another_stack)
 	static const uint8_t other[] = {0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48,
 					0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74, 0x24, 0x28},
 			     same[] = {0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4};
-	struct table table = {0};
+	struct made_go_table table = {0};
 
-	memset(table.code, 0x90, sizeof(table.code));
-	memcpy(table.code + 0x20, other, sizeof(other));
-	memcpy(table.code + 0x40, same, sizeof(same));
-	add(&table, 0x10, "runtime.asmcgocall", "\x02\x40", 2);
+	memset(code_bytes, 0x90, sizeof(code_bytes));
+	memcpy(code_bytes + 0x20, other, sizeof(other));
+	memcpy(code_bytes + 0x40, same, sizeof(same));
+	made_go_function(&table, 0x10, "runtime.asmcgocall", "\x02\x40", 2);
 	const struct go_code code = finish(&table, 0x60);
 
 	CHECK_ROWS(code, {0x10, HI_UNWIND_NONE, 0},
@@ -158,11 +115,11 @@ UNIT_TEST(a_call_of_c_by_a_later_version)
 	static const uint8_t later[] = {0xe8, 0,    0,    0,    0,    0x64, 0x48, 0x8b, 0x0c,
 					0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x7c, 0x24,
 					0x08, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x34, 0x24};
-	struct table table = {.is_1_20 = true};
+	struct made_go_table table = {.is_1_20 = true};
 
-	memset(table.code, 0x90, sizeof(table.code));
-	memcpy(table.code + 0x20, later, sizeof(later));
-	add(&table, 0x10, "runtime.asmcgocall", "\x02\x40", 2);
+	memset(code_bytes, 0x90, sizeof(code_bytes));
+	memcpy(code_bytes + 0x20, later, sizeof(later));
+	made_go_function(&table, 0x10, "runtime.asmcgocall", "\x02\x40", 2);
 	const struct go_code code = finish(&table, 0x60);
 
 	CHECK_ROWS(code, {0x10, HI_UNWIND_NONE, 0},
@@ -173,10 +130,10 @@ UNIT_TEST(a_call_of_c_by_a_later_version)
 /* As a return address it is its first byte: the row of the byte before is what a walker finds. */
 UNIT_TEST(the_mark_of_a_goroutine_that_waits_for_c)
 {
-	struct table table = {0};
+	struct made_go_table table = {0};
 
-	add(&table, 0x10, "main.f", FRAME_OF_24, 0);
-	add(&table, 0x40, "runtime.systemstack_switch", "\x02\x20", 0);
+	made_go_function(&table, 0x10, "main.f", FRAME_OF_24, 0);
+	made_go_function(&table, 0x40, "runtime.systemstack_switch", "\x02\x20", 0);
 	const struct go_code code = finish(&table, 0x60);
 
 	CHECK_ROWS(code, {0x10, HI_UNWIND_SP, 1}, {0x14, HI_UNWIND_SP, 4}, {0x24, HI_UNWIND_SP, 1},
@@ -184,33 +141,40 @@ UNIT_TEST(the_mark_of_a_goroutine_that_waits_for_c)
 		   {0x60, HI_UNWIND_NONE, 0});
 }
 
+static int open_table(const struct made_go_table *table, size_t size)
+{
+	struct hi_go_table opened;
+
+	return hi_go_table_open(table->bytes, size, 0, &opened);
+}
+
 UNIT_TEST(what_is_no_table_or_a_damaged_one)
 {
-	struct table table = {0}, damaged;
+	struct made_go_table table = {0}, damaged;
 	struct go_rows rows;
 	struct go_code code;
 
-	add(&table, 0x10, "main.f", FRAME_OF_24, 0);
-	add(&table, 0x40, "main.g", FRAME_OF_24, 0);
+	made_go_function(&table, 0x10, "main.f", FRAME_OF_24, 0);
+	made_go_function(&table, 0x40, "main.g", FRAME_OF_24, 0);
 	code = finish(&table, 0x60);
 	CHECK_EQ(go_rows_make(&code, &rows), 0);
 	go_rows_free(&rows);
 
 	damaged = table;
 	damaged.bytes[0] = 0xfb; /* an older version */
-	code.table = damaged.bytes;
-	CHECK_EQ(go_rows_make(&code, &rows), -ENOENT);
+	CHECK_EQ(open_table(&damaged, sizeof(damaged.bytes)), -ENOENT);
+	CHECK_EQ(open_table(&table, 71), -ENOENT);
 	damaged = table;
 	put(damaged.bytes + 8, 1000, 8); /* more functions than bytes */
-	CHECK_EQ(go_rows_make(&code, &rows), -EBADMSG);
+	CHECK_EQ(open_table(&damaged, sizeof(damaged.bytes)), -EBADMSG);
 	damaged = table;
 	put(damaged.bytes + LIST + 8, 0x8, 4); /* a function before the one before it */
+	code = read_code(&damaged);
 	CHECK_EQ(go_rows_make(&code, &rows), -EBADMSG);
 	damaged = table;
 	put(damaged.bytes + LIST + 4, 100000, 4); /* what is known of it is nowhere */
+	code = read_code(&damaged);
 	CHECK_EQ(go_rows_make(&code, &rows), -EBADMSG);
-	code.table_size = 71;
-	CHECK_EQ(go_rows_make(&code, &rows), -ENOENT);
 }
 
 UNIT_MAIN()
