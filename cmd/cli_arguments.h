@@ -12,6 +12,9 @@
 #include "hi_allocator_names.h"
 #include "hi_options.h"
 
+#define CLI_MORE_OPTIONS 512 /* from here on, codes of options that only one command has */
+#define CLI_OFF "off"        /* value of a switch that is given as --name=false */
+
 /* Prints what is wrong, with the value if there is one, and where to read on. */
 int cli_usage_error(const char *command, const char *what, const char *value);
 /* The same for an option; code: as of hi_options_next(). */

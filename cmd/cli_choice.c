@@ -12,19 +12,6 @@
 
 #define PORT_MAX 65535u
 
-enum {
-	OPTION_NAME = CLI_CHOICE_OPTIONS,
-	OPTION_CGROUP,
-	OPTION_UNIT,
-	OPTION_PORT,
-};
-
-const struct option cli_choice_options[] = {{"name", required_argument, NULL, OPTION_NAME},
-					    {"cgroup", required_argument, NULL, OPTION_CGROUP},
-					    {"unit", required_argument, NULL, OPTION_UNIT},
-					    {"port", required_argument, NULL, OPTION_PORT},
-					    {NULL, 0, NULL, 0}};
-
 /* ---- what is given --------------------------------------------------------------------------- */
 
 static int parse_port(const char *command, const char *value, uint16_t *out_port)
@@ -47,13 +34,13 @@ int cli_choice_parse(const char *command, int option, const char *value, struct 
 	if (!*value)
 		return cli_usage_error(command, "a name is empty", NULL);
 	switch (option) {
-	case OPTION_NAME:
+	case CLI_CHOICE_NAME:
 		choice->name = value;
 		break;
-	case OPTION_CGROUP:
+	case CLI_CHOICE_CGROUP:
 		choice->cgroup = value;
 		break;
-	case OPTION_UNIT:
+	case CLI_CHOICE_UNIT:
 		if (strchr(value, '/'))
 			return cli_usage_error(command, "not the name of a unit", value);
 		choice->unit = value;
@@ -107,18 +94,30 @@ static int complain_of_several(const char *command, const struct choice *choice,
 	fprintf(stderr, "heapinject %s: there are %zu processes %s:\n", command, found->count,
 		choice_describe(choice, wanted));
 	choice_print(found, stderr);
-	fputs("Give the PID of one\n", stderr);
+	fprintf(stderr, "Give the PID of one%s\n",
+		strcmp(command, "attach") != 0 ? "" : ", or --all for a session of each");
 	return HI_EXIT_USAGE;
+}
+
+int cli_choose_all(const char *command, const struct choice *choice,
+		   struct processes_found *out_found)
+{
+	struct processes_found found = {0};
+	const int err = choice_find(choice, &found);
+
+	if (err || !found.count)
+		return complain(command, choice, err);
+	*out_found = found;
+	return HI_EXIT_OK;
 }
 
 int cli_choose_one(const char *command, const struct choice *choice, pid_t *out_pid)
 {
-	struct processes_found found = {0};
-	const int err = choice_find(choice, &found);
-	int exit_code = HI_EXIT_OK;
+	struct processes_found found;
+	int exit_code = cli_choose_all(command, choice, &found);
 
-	if (err || !found.count)
-		return complain(command, choice, err);
+	if (exit_code != HI_EXIT_OK)
+		return exit_code;
 	if (found.count > 1)
 		exit_code = complain_of_several(command, choice, &found);
 	else

@@ -13,9 +13,20 @@
 #include "choice.h"
 #include "hi_options.h"
 
-/* --name, --cgroup, --unit and --port, for cli_session_parse(); their codes are from here on. */
-#define CLI_CHOICE_OPTIONS 640
-extern const struct option cli_choice_options[];
+/* --name, --cgroup, --unit and --port, for cli_session_parse(). */
+enum {
+	CLI_CHOICE_NAME = 640,
+	CLI_CHOICE_CGROUP,
+	CLI_CHOICE_UNIT,
+	CLI_CHOICE_PORT,
+};
+#define CLI_CHOICE_OPTION_LIST                                          \
+	{"name", required_argument, NULL, CLI_CHOICE_NAME},             \
+		{"cgroup", required_argument, NULL, CLI_CHOICE_CGROUP}, \
+		{"unit", required_argument, NULL, CLI_CHOICE_UNIT},     \
+	{                                                               \
+		"port", required_argument, NULL, CLI_CHOICE_PORT        \
+	}
 int cli_choice_parse(const char *command, int option, const char *value, struct choice *choice);
 /* What is left of the arguments, from argv[first] on, adds to it: a name, or a PID. */
 int cli_choice_complete(int argc, char **argv, int first, struct choice *choice, pid_t *out_pid);
@@ -26,5 +37,8 @@ int cli_choose_process(const char *command, const char *text, pid_t *out_pid);
 int cli_choose_only_process(int argc, char **argv, int first, pid_t *out_pid);
 /* The only process that is meant; several are listed. */
 int cli_choose_one(const char *command, const struct choice *choice, pid_t *out_pid);
+/* All that are meant, at least one; to be closed. */
+int cli_choose_all(const char *command, const struct choice *choice,
+		   struct processes_found *out_found);
 
 #endif

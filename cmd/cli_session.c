@@ -9,6 +9,7 @@
 #include "cli_arguments.h"
 #include "cli_choice.h"
 #include "cli_command.h"
+#include "cli_family.h"
 #include "cli_push.h"
 #include "cli_session.h"
 #include "hi_exit.h"
@@ -323,29 +324,27 @@ int cli_session_complete(struct session_options *options)
 	return exit_code;
 }
 
-static int parse_choice(void *choice, int option, const char *value)
-{
-	return cli_choice_parse("attach", option, value, choice);
-}
-
 static int run_attach(int argc, char **argv)
 {
 	struct session_options options = cli_session_defaults();
-	struct choice choice = {0};
-	const struct cli_more_options more = {cli_choice_options, parse_choice, &choice};
+	struct cli_family given = {0};
+	const struct cli_more_options more = {cli_family_options, cli_family_parse, &given};
 	int next, exit_code = cli_session_parse(argc, argv, false, &more, &options, &next);
 	if (exit_code == HI_EXIT_OK)
-		exit_code = cli_choice_complete(argc, argv, next, &choice, &options.pid);
+		exit_code = cli_choice_complete(argc, argv, next, &given.choice, &options.pid);
 	if (exit_code == HI_EXIT_OK)
 		exit_code = cli_session_complete(&options);
-	if (exit_code == HI_EXIT_OK && choice_is_given(&choice))
-		exit_code = cli_choose_one("attach", &choice, &options.pid);
+	if (exit_code == HI_EXIT_OK && cli_family_is_given(&given))
+		return cli_family_attach(&given, &options);
+	if (exit_code == HI_EXIT_OK && choice_is_given(&given.choice))
+		exit_code = cli_choose_one("attach", &given.choice, &options.pid);
 	return exit_code == HI_EXIT_OK ? session_attach(&options) : exit_code;
 }
 
 const struct command cli_attach = {
 	"attach", run_attach,
-	"PID|NAME|--name NAME|--cgroup PATH|--unit NAME|--port N [-s TIME] [-c BYTES] [--every "
+	"PID|NAME|--name NAME|--cgroup PATH|--unit NAME|--port N [--all] [-s TIME] [-c BYTES] "
+	"[--every "
 	"TIME] [--every-alloc BYTES] [--at-peak BYTES] "
 	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
 	"[--live-max BLOCKS] [-o PREFIX] [--stream FILE] [--hook auto|entry|slot] [--prefix NAME] "
@@ -365,6 +364,8 @@ const struct command cli_attach = {
 	"      --cgroup PATH      of this cgroup or one below it: /sys/fs/cgroup/a/b, or a/b\n"
 	"      --unit NAME        of this unit of systemd\n"
 	"      --port N           that listens on this TCP port\n"
+	"      --all              a session of each process that has it, and at the end what they "
+	"come to together\n"
 	"  -s, --duration TIME    how long: 120, 500ms, 1.5s, 2m, 1h30m (default 60s)\n"
 	"  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M; 1 = every "
 	"allocation, exact;\n"

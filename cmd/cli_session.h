@@ -9,12 +9,11 @@
 
 #include <stdbool.h>
 
+#include "cli_arguments.h"
 #include "hi_options.h"
 #include "session.h"
 
-/* Options of one command besides those of attach, with codes from here on. */
-#define CLI_MORE_OPTIONS 512
-#define CLI_OFF "off" /* value of a switch that is given as --name=false */
+/* Options of one command besides those of attach, with codes from CLI_MORE_OPTIONS on. */
 struct cli_more_options {
 	const struct option *known; /* the last one has no name */
 	/* option: its code; value: what was given, CLI_OFF, or of a switch anything else */

@@ -116,6 +116,18 @@ static void put_interval(const struct profile *profile, FILE *out)
 		finest, coarsest);
 }
 
+static void put_totals(const struct profile *profile, FILE *out)
+{
+	fprintf(out,
+		",\"totals\":{\"samples\":%" PRIu64
+		",\"in_use_bytes\":%.0f,\"in_use_objects\":%.0f,"
+		"\"allocated_bytes\":%.0f,\"allocated_objects\":%.0f}",
+		profile->meta.samples, estimate_total(profile, INUSE_SPACE).value,
+		estimate_total(profile, INUSE_OBJECTS).value,
+		estimate_total(profile, ALLOC_SPACE).value,
+		estimate_total(profile, ALLOC_OBJECTS).value);
+}
+
 static void put_sentence(const struct answer *answer, FILE *out)
 {
 	char *text = NULL;
@@ -136,6 +148,7 @@ static void put_sentence(const struct answer *answer, FILE *out)
 void render_answer_json(const struct answer *answer, FILE *out)
 {
 	fprintf(out, "{\"verdict\":\"%s\"", trend_word(answer->verdict));
+	put_totals(answer->profile, out);
 	put_sentence(answer, out);
 	if (answer->explained >= 0)
 		fprintf(out, ",\"explained\":%.3f", answer->explained);

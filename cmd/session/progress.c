@@ -113,11 +113,35 @@ static void say_answer(struct progress *progress, const struct hi_analyzer_statu
 	progress_say(progress, line);
 }
 
+static bool is_due(const struct progress *progress, uint64_t time_ns)
+{
+	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
+
+	return !progress->quiet && time_ns >= progress->shown_ns + every && !would_wait();
+}
+
+static void draw(struct progress *progress, const char *line, const char *more)
+{
+	progress->is_open = progress->is_terminal;
+	if (progress->is_terminal)
+		fprintf(stderr, "\r\033[K%s%s", line, more);
+	else
+		fprintf(stderr, "%s%s\n", line, more);
+	fflush(stderr);
+}
+
+void progress_draw(struct progress *progress, uint64_t time_ns, const char *line)
+{
+	if (!is_due(progress, time_ns))
+		return;
+	progress->shown_ns = time_ns;
+	draw(progress, line, "");
+}
+
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats,
 		   const struct hi_analyzer_status *status, uint64_t duration_ns)
 {
-	const uint64_t every = progress->is_terminal ? REDRAW_EVERY_NS : LINE_EVERY_NS;
-	if (progress->quiet || stats->time_ns < progress->shown_ns + every || would_wait())
+	if (!is_due(progress, stats->time_ns))
 		return;
 	if (status)
 		say_answer(progress, status);
@@ -127,12 +151,7 @@ void progress_show(struct progress *progress, const struct hi_stream_stats *stat
 	char line[384], losses[128];
 	format(line, sizeof(line), stats, status, duration_ns);
 	format_losses(losses, sizeof(losses), stats, progress->interval);
-	progress->is_open = progress->is_terminal;
-	if (progress->is_terminal)
-		fprintf(stderr, "\r\033[K%s%s", line, losses);
-	else
-		fprintf(stderr, "%s%s\n", line, losses);
-	fflush(stderr);
+	draw(progress, line, losses);
 }
 
 void progress_complain(struct progress *progress, const char *line)

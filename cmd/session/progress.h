@@ -33,6 +33,8 @@ void progress_open(struct progress *progress, bool quiet);
 /* If there is a new answer, that is said first, on a line of its own. */
 void progress_show(struct progress *progress, const struct hi_stream_stats *stats,
 		   const struct hi_analyzer_status *status, uint64_t duration_ns);
+/* Shows another line in its place, as often as that one. time_ns: since the beginning. */
+void progress_draw(struct progress *progress, uint64_t time_ns, const char *line);
 /*
  * Prints a separate line between the others, nothing with -q. progress_complain prints it even with
  * -q.

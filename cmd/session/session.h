@@ -37,6 +37,7 @@
 #ifndef HI_SESSION_H
 #define HI_SESSION_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -52,6 +53,11 @@ struct run_child;
 struct session_outcome {
 	bool is_over;  /* it had begun, and has ended in good order */
 	bool may_come; /* the process has exited, or replaced its program: others may follow it */
+	/* while it goes on */
+	bool is_attached, is_growing;
+	uint64_t samples, dropped, live_bytes;
+	int64_t slope;            /* bytes per second, if it is growing */
+	char heap_path[PATH_MAX]; /* of the profile of the end; "" = there is none */
 };
 
 struct session_options {
@@ -84,6 +90,7 @@ struct session_options {
 	bool has_mappings;        /* mmap, munmap and mremap are hooked, too */
 	bool has_probes;          /* each sample also passes a probe, for other tools */
 	bool detached;            /* the command returns once the process is attached to */
+	bool is_member;           /* of a family, which shows how it goes */
 	bool quiet, verbose;
 	bool holds_memory; /* of injector and analyzer, so that they go on when there is none left
 			    */

@@ -62,7 +62,10 @@ static int run_attached(struct session *session)
 		    run_child_let_go(session->options->run, &session->attachment,
 				     session->options->finds_leaks))
 			exit_code = HI_EXIT_FAILED;
-		session->progress.is_log = session->detached.is_on || session_limit_is_log(session);
+		session->progress.is_log = session->detached.is_on || session->options->is_member ||
+					   session_limit_is_log(session);
+		if (exit_code == HI_EXIT_OK && session->options->outcome)
+			session->options->outcome->is_attached = true;
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
 									 : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);

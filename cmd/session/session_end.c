@@ -213,6 +213,18 @@ static void answer_client(const struct session *session, const struct receipt *r
 	fclose(answer);
 }
 
+static void note_outcome(const struct session *session, enum hi_stream_end_reason reason,
+			 int exit_code)
+{
+	struct session_outcome *outcome = session->options->outcome;
+
+	outcome->is_over = exit_code != HI_EXIT_FAILED;
+	outcome->may_come = is_gone(reason);
+	if (session->sink.is_written)
+		memcpy(outcome->heap_path, session->sink.outputs.heap_path,
+		       sizeof(outcome->heap_path));
+}
+
 int session_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	struct receipt receipt;
@@ -261,7 +273,6 @@ int session_end(struct session *session, enum hi_stream_end_reason reason)
 	if (exit_code == HI_EXIT_OK)
 		exit_code = session_leaks_exit_code(session);
 	if (session->options->outcome)
-		*session->options->outcome = (struct session_outcome){
-			.is_over = exit_code != HI_EXIT_FAILED, .may_come = is_gone(reason)};
+		note_outcome(session, reason, exit_code);
 	return exit_code;
 }

@@ -114,6 +114,21 @@ static void look_at_push(struct session *session)
 		progress_say(&session->progress, line);
 }
 
+/* For who has begun the session. */
+static void note_outcome(const struct session *session)
+{
+	struct session_outcome *outcome = session->options->outcome;
+	const struct hi_stream_stats *stats = &session->stats;
+
+	outcome->samples = stats->samples;
+	outcome->dropped = stats->dropped_allocs + stats->dropped_frees + stats->live_set_full;
+	if (!session->has_status)
+		return;
+	outcome->live_bytes = session->status.live_bytes;
+	outcome->slope = session->status.slope;
+	outcome->is_growing = session->status.verdict == HI_ANALYZER_GROWS;
+}
+
 void session_send_stats(struct session *session)
 {
 	const struct proc_status status = read_status(session);
@@ -129,6 +144,8 @@ void session_send_stats(struct session *session)
 	look_at_push(session);
 	if (sink_status(&session->sink, &session->status))
 		session->has_status = true;
+	if (session->options->outcome)
+		note_outcome(session);
 	progress_show(&session->progress, &stats, session->has_status ? &session->status : NULL,
 		      session->options->duration_ns);
 }

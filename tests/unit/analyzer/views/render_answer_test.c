@@ -492,6 +492,8 @@ UNIT_TEST(json_of_what_grows)
 	scene.profile.meta.limited_bytes = 400;
 	char *text = text_of_answer(&scene.answer, render_answer_json);
 	CHECK_STR(text, "{\"verdict\":\"grows\","
+			"\"totals\":{\"samples\":0,\"in_use_bytes\":64,\"in_use_objects\":1,"
+			"\"allocated_bytes\":64,\"allocated_objects\":1},"
 			"\"sentence\":\"It grows by 2MB/s (95% interval 1MB/s .. 3MB/s):"
 			" leak_here file.c:10.\",\"explained\":0.500,"
 			"\"detectable_bytes_per_second\":1000,"
@@ -520,6 +522,8 @@ UNIT_TEST(json_of_what_is_not_decided)
 	scene.answer.more_ns = 41.2e9;
 	char *text = text_of_answer(&scene.answer, render_answer_json);
 	CHECK_STR(text, "{\"verdict\":\"cannot tell\","
+			"\"totals\":{\"samples\":0,\"in_use_bytes\":64,\"in_use_objects\":1,"
+			"\"allocated_bytes\":64,\"allocated_objects\":1},"
 			"\"sentence\":\"Cannot tell what grows; the notes say why.\","
 			"\"more_seconds\":42,\"detectable_bytes_per_second\":3.2,"
 			"\"detectable_anywhere_bytes_per_second\":3.2,"

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* family.c - see family.h. Start at family_run(). */
+#include "family.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "family_print.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "member.h"
+#include "progress.h"
+
+#define ROUND_MS 100
+/* of those that have not attached yet: each takes a good part of a CPU for that */
+#define ATTACHING_MAX 2u
+#define SECOND_NS 1000000000u
+
+struct family {
+	const struct family_options *options;
+	struct members all;
+	uint64_t began_ns;
+	int signal_fd;
+	bool is_ending;
+	struct progress progress;
+};
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+static int add(struct family *family, const struct process_found *process)
+{
+	struct members *all = &family->all;
+
+	if (all->count == all->room) {
+		const size_t room = 2 * all->room + 16;
+		struct member *grown = realloc(all->member, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		all->member = grown;
+		all->room = room;
+	}
+	member_init(&all->member[all->count++], process);
+	return 0;
+}
+
+static size_t count_in(const struct family *family, enum member_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < family->all.count; i++)
+		count += family->all.member[i].state == state;
+	return count;
+}
+
+static size_t count_attaching(const struct family *family)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < family->all.count; i++)
+		count += family->all.member[i].state == MEMBER_RUNS &&
+			 !family->all.member[i].has_begun;
+	return count;
+}
+
+static void start(struct family *family, struct member *member)
+{
+	const int err = member_start(member, family->options->session);
+	char line[128];
+
+	if (!err)
+		return;
+	member->state = MEMBER_ENDED;
+	member->exit_code = HI_EXIT_FAILED;
+	snprintf(line, sizeof(line), "heapinject: %d: cannot begin a session: %s",
+		 (int)member->process.pid, strerror(-err));
+	progress_complain(&family->progress, line);
+}
+
+/* Those whose turn it is. */
+static void start_next(struct family *family)
+{
+	size_t attaching = count_attaching(family);
+
+	for (size_t i = 0; i < family->all.count && attaching < ATTACHING_MAX; i++) {
+		struct member *member = &family->all.member[i];
+
+		if (member->state != MEMBER_WAITS)
+			continue;
+		if (family->is_ending) {
+			member->state = MEMBER_GONE;
+			continue;
+		}
+		start(family, member);
+		attaching += member->state == MEMBER_RUNS;
+	}
+}
+
+static struct member *find_session(const struct family *family, pid_t session)
+{
+	for (size_t i = 0; i < family->all.count; i++)
+		if (family->all.member[i].session == session)
+			return &family->all.member[i];
+	return NULL;
+}
+
+static void reap(struct family *family)
+{
+	int status;
+
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+		struct member *member = find_session(family, pid);
+
+		if (member)
+			member_end(member, status);
+	}
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+#define PREFIX "heapinject: "
+
+static void say(struct family *family, const struct member *member, const char *line)
+{
+	char text[MEMBER_LINE_MAX + 64];
+
+	if (!strncmp(line, PREFIX, sizeof(PREFIX) - 1))
+		line += sizeof(PREFIX) - 1;
+	snprintf(text, sizeof(text), PREFIX "%d: %s", (int)member->process.pid, line);
+	progress_complain(&family->progress, text);
+}
+
+/* A warning is the same for all processes of a program: who said it first is enough. */
+static bool was_said(struct family *family, const char *line)
+{
+	for (size_t i = 0; i < FAMILY_WARNINGS; i++) {
+		if (!strcmp(family->all.warning[i], line))
+			return true;
+		if (family->all.warning[i][0])
+			continue;
+		snprintf(family->all.warning[i], sizeof(family->all.warning[i]), "%s", line);
+		return false;
+	}
+	return false;
+}
+
+/* What a session said until it had attached. */
+static void pass_warnings_on(struct family *family, struct member *member)
+{
+	const bool verbose = family->options->session->verbose;
+	static const char attached[] = PREFIX "attached to ";
+	char line[MEMBER_LINE_MAX];
+
+	while (member_next_line(member, line))
+		if (verbose ||
+		    (strncmp(line, attached, sizeof(attached) - 1) != 0 && !was_said(family, line)))
+			say(family, member, line);
+}
+
+/* What it said at its end: all, if it failed, else only what it has left behind. */
+static void pass_end_on(struct family *family, struct member *member)
+{
+	const bool has_failed =
+		member->exit_code == HI_EXIT_FAILED || member->exit_code == HI_EXIT_REFUSED;
+	char line[MEMBER_LINE_MAX];
+
+	while (member_next_line(member, line)) {
+		const bool is_left = strstr(line, "left behind") != NULL;
+
+		member->has_left |= is_left;
+		if (member->state == MEMBER_ENDED &&
+		    (has_failed || is_left || family->options->session->verbose))
+			say(family, member, line);
+	}
+	member->is_over = true;
+}
+
+static void pass_on(struct family *family)
+{
+	for (size_t i = 0; i < family->all.count; i++) {
+		struct member *member = &family->all.member[i];
+
+		if (member->outcome && member->outcome->is_attached && !member->has_begun) {
+			member->has_begun = true;
+			pass_warnings_on(family, member);
+		}
+		if (!member->is_over && member->state != MEMBER_WAITS &&
+		    member->state != MEMBER_RUNS)
+			pass_end_on(family, member);
+	}
+}
+
+static void show_progress(struct family *family)
+{
+	const uint64_t elapsed_ns = clock_now_ns() - family->began_ns,
+		       duration_ns = family->options->session->duration_ns;
+	uint64_t samples = 0, live = 0, dropped = 0;
+	size_t attached = 0, growing = 0;
+	char line[256], elapsed[HI_UNITS_TEXT_MAX], whole[HI_UNITS_TEXT_MAX],
+		bytes[HI_UNITS_TEXT_MAX], grows[64] = "";
+
+	for (size_t i = 0; i < family->all.count; i++) {
+		const struct session_outcome *outcome = family->all.member[i].outcome;
+
+		if (!outcome)
+			continue;
+		attached += family->all.member[i].state == MEMBER_RUNS && outcome->is_attached;
+		samples += outcome->samples;
+		dropped += outcome->dropped;
+		live += outcome->live_bytes;
+		growing += outcome->is_growing;
+	}
+	if (growing)
+		snprintf(grows, sizeof(grows), ", %zu grow%s", growing, growing == 1 ? "s" : "");
+	snprintf(line, sizeof(line),
+		 "heapinject: %s of %s, %zu of %zu processes attached to, %llu samples, %s live%s, "
+		 "%llu dropped",
+		 hi_format_duration(elapsed_ns / SECOND_NS, elapsed, sizeof(elapsed)),
+		 hi_format_duration(duration_ns / SECOND_NS, whole, sizeof(whole)), attached,
+		 family->all.count, (unsigned long long)samples,
+		 hi_format_bytes((double)live, bytes, sizeof(bytes)), grows,
+		 (unsigned long long)dropped);
+	progress_draw(&family->progress, elapsed_ns, line);
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static void take_signals(struct family *family)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(*ending_signals); i++)
+		sigaddset(&set, ending_signals[i]);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	family->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* A signal that ends a session ends all; a further one is for those that still write files. */
+static void serve_signals(struct family *family)
+{
+	struct signalfd_siginfo seen;
+
+	while (read(family->signal_fd, &seen, sizeof(seen)) == (ssize_t)sizeof(seen)) {
+		if (seen.ssi_signo == SIGCHLD)
+			continue;
+		family->is_ending = true;
+		for (size_t i = 0; i < family->all.count; i++)
+			if (family->all.member[i].state == MEMBER_RUNS)
+				kill(family->all.member[i].session, SIGTERM);
+	}
+}
+
+/* ---- from the first to the last -------------------------------------------------------------- */
+
+static bool goes_on(const struct family *family)
+{
+	return count_in(family, MEMBER_RUNS) || count_in(family, MEMBER_WAITS);
+}
+
+static void run(struct family *family)
+{
+	while (goes_on(family)) {
+		struct pollfd wait = {family->signal_fd, POLLIN, 0};
+
+		start_next(family);
+		(void)poll(&wait, 1, ROUND_MS);
+		serve_signals(family);
+		reap(family);
+		pass_on(family);
+		show_progress(family);
+	}
+}
+
+int family_run(const struct family_options *options)
+{
+	struct family family = {.options = options, .began_ns = clock_now_ns()};
+	int err = 0;
+
+	for (size_t i = 0; i < options->found->count && !err; i++)
+		err = add(&family, &options->found->process[i]);
+	if (err) {
+		fprintf(stderr, "heapinject: %s\n", strerror(-err));
+		members_close(&family.all);
+		return HI_EXIT_FAILED;
+	}
+	take_signals(&family);
+	progress_open(&family.progress, options->session->quiet);
+	run(&family);
+	pass_on(&family);
+	progress_close(&family.progress);
+	const int exit_code = family_print(&family.all, options->session->json);
+	close(family.signal_fd);
+	members_close(&family.all);
+	return exit_code;
+}

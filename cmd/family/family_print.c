@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* family_print.c - see family_print.h. Start at family_print(). */
+#include "family_print.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "answer_fields.h"
+#include "hi_analyzer.h"
+#include "hi_exit.h"
+#include "hi_units.h"
+#include "plain_text.h"
+
+static bool has_profile(const struct member *member)
+{
+	return member->outcome && member->outcome->heap_path[0];
+}
+
+static bool has_failed(const struct member *member)
+{
+	return member->state == MEMBER_ENDED &&
+	       (member->exit_code == HI_EXIT_FAILED || member->exit_code == HI_EXIT_REFUSED);
+}
+
+/* The last word about one that has no answer. */
+static const char *explain(const struct member *member)
+{
+	if (member->state == MEMBER_GONE)
+		return "has ended before it was attached to";
+	return member->outcome && member->outcome->is_attached ? "the session failed"
+							       : "was not attached to";
+}
+
+struct sum {
+	struct answer_fields totals;
+	size_t profiles, failed, refused, gone, left;
+};
+
+static void add(struct sum *sum, const struct member *member, const struct answer_fields *fields)
+{
+	sum->profiles += has_profile(member);
+	sum->failed += has_failed(member);
+	sum->refused += has_failed(member) && member->exit_code == HI_EXIT_REFUSED;
+	sum->gone += member->state == MEMBER_GONE;
+	sum->left += member->has_left;
+	if (!fields)
+		return;
+	sum->totals.samples += fields->samples;
+	sum->totals.in_use_bytes += fields->in_use_bytes;
+	sum->totals.in_use_objects += fields->in_use_objects;
+	sum->totals.allocated_bytes += fields->allocated_bytes;
+	sum->totals.allocated_objects += fields->allocated_objects;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void print_figures(const struct answer_fields *fields)
+{
+	char in_use[HI_UNITS_TEXT_MAX], allocated[HI_UNITS_TEXT_MAX];
+
+	printf(" %10.0f %10s %10s", fields->samples,
+	       hi_format_bytes(fields->in_use_bytes, in_use, sizeof(in_use)),
+	       hi_format_bytes(fields->allocated_bytes, allocated, sizeof(allocated)));
+}
+
+static void print_row(const struct member *member, const struct answer_fields *fields)
+{
+	char comm[sizeof(member->process.comm)];
+
+	plain_text_copy(comm, sizeof(comm), member->process.comm);
+	printf("%9d %-15s", (int)member->process.pid, comm);
+	if (!fields) {
+		printf(" %10s %10s %10s  %s\n", "-", "-", "-", explain(member));
+		return;
+	}
+	print_figures(fields);
+	printf("  %s\n", *fields->sentence ? fields->sentence : "no answer");
+}
+
+/* Every one that was attached to, and is let go. */
+static void print_receipt(const struct members *members, const struct sum *sum)
+{
+	size_t attached = 0;
+
+	for (size_t i = 0; i < members->count; i++)
+		attached += members->member[i].outcome && members->member[i].outcome->is_attached;
+	printf("Detach receipts: %zu of %zu without failure", attached - sum->failed + sum->refused,
+	       attached);
+	if (sum->left)
+		printf("; in %zu something is left behind, see above", sum->left);
+	fputs("\n", stdout);
+}
+
+static void print_sum(const struct members *members, const struct sum *sum)
+{
+	if (members->count > 1) {
+		printf("%9s %-15s", "all", "");
+		print_figures(&sum->totals);
+		printf("  %zu of %zu have a profile", sum->profiles, members->count);
+		if (sum->gone)
+			printf("; %zu ended before", sum->gone);
+		if (sum->failed)
+			printf("; %zu failed", sum->failed);
+		fputc('\n', stdout);
+	}
+	print_receipt(members, sum);
+}
+
+/* ---- all profiles added up ------------------------------------------------------------------- */
+
+/* In a process of its own, as all that shows profiles. */
+static void show_report(char **argv, int argc)
+{
+	int status;
+
+	fflush(NULL);
+	const pid_t pid = fork();
+	if (!pid) {
+		const int exit_code = hi_analyzer_report(argc, argv);
+		fflush(NULL);
+		_exit(exit_code);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void print_report(const struct members *members)
+{
+	static char name[] = "report", view[] = "--text", rows[] = "--nodecount=10";
+	char **argv = calloc(members->count + 4, sizeof(*argv));
+	int argc = 0;
+
+	if (!argv)
+		return;
+	argv[argc++] = name;
+	for (size_t i = 0; i < members->count; i++)
+		if (has_profile(&members->member[i]))
+			argv[argc++] = members->member[i].outcome->heap_path;
+	if (argc > 1) {
+		argv[argc++] = view;
+		argv[argc++] = rows;
+		fputs("\nAll of them added up:\n", stdout);
+		show_report(argv, argc);
+		fputs("\nLook at all with: heapinject report", stdout);
+		for (int i = 1; i < argc - 2; i++)
+			printf(" %s", argv[i]);
+		fputs(" --text, or at one with --leaks\n", stdout);
+	}
+	free(argv);
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void print_json_member(const struct member *member, const char *answer)
+{
+	char comm[sizeof(member->process.comm) + 1] = "";
+
+	memcpy(comm, member->process.comm, sizeof(member->process.comm));
+	printf("{\"pid\":%d,\"name\":", (int)member->process.pid);
+	plain_text_json(stdout, comm);
+	if (member->state == MEMBER_ENDED)
+		printf(",\"exit_status\":%d", member->exit_code);
+	if (answer)
+		printf(",\"answer\":%s", answer);
+	else
+		printf(",\"why\":\"%s\"", explain(member));
+	fputc('}', stdout);
+}
+
+static void print_json_sum(const struct sum *sum)
+{
+	printf("],\"totals\":{\"samples\":%.0f,\"in_use_bytes\":%.0f,\"in_use_objects\":%.0f,"
+	       "\"allocated_bytes\":%.0f,\"allocated_objects\":%.0f},\"profiles\":%zu,"
+	       "\"failed\":%zu,\"ended_before\":%zu}\n",
+	       sum->totals.samples, sum->totals.in_use_bytes, sum->totals.in_use_objects,
+	       sum->totals.allocated_bytes, sum->totals.allocated_objects, sum->profiles,
+	       sum->failed, sum->gone);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* What failed comes before what grows, and that before what is not known. */
+static int exit_code_of(const struct members *members, const struct sum *sum)
+{
+	int exit_code = HI_EXIT_OK;
+
+	if (sum->failed || !sum->profiles)
+		return sum->refused == sum->failed && !sum->profiles ? HI_EXIT_REFUSED
+								     : HI_EXIT_FAILED;
+	for (size_t i = 0; i < members->count; i++) {
+		const struct member *member = &members->member[i];
+
+		if (member->state != MEMBER_ENDED || member->exit_code == HI_EXIT_OK)
+			continue;
+		if (exit_code != HI_EXIT_ABOVE)
+			exit_code = member->exit_code;
+	}
+	return exit_code;
+}
+
+int family_print(struct members *members, bool as_json)
+{
+	struct sum sum = {0};
+
+	if (as_json)
+		fputs("{\"processes\":[", stdout);
+	else
+		printf("%9s %-15s %10s %10s %10s  %s\n", "PID", "NAME", "SAMPLES", "IN USE",
+		       "ALLOCATED", "ANSWER");
+	for (size_t i = 0; i < members->count; i++) {
+		const struct member *member = &members->member[i];
+		char *answer = member_answer(member);
+		struct answer_fields fields;
+		const bool has_fields = answer && answer_fields_read(answer, &fields);
+
+		add(&sum, member, has_fields ? &fields : NULL);
+		if (as_json && i)
+			fputc(',', stdout);
+		if (as_json)
+			print_json_member(member, answer);
+		else
+			print_row(member, has_fields ? &fields : NULL);
+		free(answer);
+	}
+	if (as_json) {
+		print_json_sum(&sum);
+	} else {
+		print_sum(members, &sum);
+		print_report(members);
+	}
+	fflush(stdout);
+	return exit_code_of(members, &sum);
+}

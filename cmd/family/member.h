@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * member.h - one process of a family, and its session, which is a process of its own: it writes the
+ * answer for programs and its messages into files in memory.
+ *
+ * The session is in a process group of its own, so that a key at the terminal does not reach it
+ * besides the signal that it is sent for that.
+ */
+#ifndef HI_MEMBER_H
+#define HI_MEMBER_H
+
+#include <stdbool.h>
+
+#include "processes_found.h"
+#include "session.h"
+
+enum member_state {
+	MEMBER_WAITS, /* for its turn */
+	MEMBER_RUNS,
+	MEMBER_ENDED,
+	MEMBER_GONE, /* it ended, or became another program, before its session began */
+};
+
+struct member {
+	struct process_found process;
+	enum member_state state;
+	pid_t session;
+	int exit_code;         /* once it has ended */
+	int answer_fd, log_fd; /* -1 = none */
+	off_t shown;           /* how much of the log was looked at */
+	bool has_begun;        /* it has attached, and that was noticed */
+	bool is_over;          /* so was its end */
+	bool has_left;         /* something in the process, as its receipt says */
+	struct session_outcome *outcome;
+};
+
+#define FAMILY_WARNINGS 32u
+#define MEMBER_LINE_MAX 1024u
+
+/* Zero-initialized = none. */
+struct members {
+	struct member *member;
+	size_t count, room;
+	char warning[FAMILY_WARNINGS][MEMBER_LINE_MAX]; /* that one of them has had; "" = none */
+};
+
+void member_init(struct member *member, const struct process_found *process);
+/* Starts the session. 0 or negative errno. A process that is no longer there is MEMBER_GONE. */
+must_check int member_start(struct member *member, const struct session_options *options);
+/* Takes note of the end of its session, if status is that. */
+void member_end(struct member *member, int status);
+/* Whether the same process is still there. */
+bool member_is_there(const struct member *member);
+/* The next line of its log that is whole, without its newline: false if there is none. */
+bool member_next_line(struct member *member, char line[MEMBER_LINE_MAX]);
+/* The answer for programs, which the caller frees; NULL = there is none. */
+char *member_answer(const struct member *member);
+void members_close(struct members *members);
+
+#endif
