@@ -33,8 +33,9 @@ static const struct refusal {
 	 "is untouched; try again"},
 	{ENOENT, false, "no function of its allocator can be hooked"},
 	{ENXIO, false,
-	 "--mmap needs them at their entry, as the C library calls them itself; leave out --mmap, "
-	 "and --hook slot, to profile what is allocated"},
+	 "--mmap needs them at their entry, as the C library calls them itself; there nothing is "
+	 "hooked with --hook slot, nor while memory is locked (mlock); leave out --mmap to profile "
+	 "what is allocated"},
 	{ENOLINK, false,
 	 "it has no code by which a thread that we borrow gets back on its own; every program that "
 	 "handles signals, and nearly every other one, has some"},
