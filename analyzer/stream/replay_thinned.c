@@ -87,6 +87,16 @@ static const struct place *place_of(const struct profile_row *row, const struct 
 	return bsearch(&wanted, place, count, sizeof(*place), compare);
 }
 
+static void widen(struct profile_row *row, size_t rows, const struct place *place, size_t count)
+{
+	for (size_t i = 0; count && i < rows; i++) {
+		const struct place *found = place_of(&row[i], place, count);
+
+		if (found && found->grain > row[i].key.interval)
+			row[i].grain = found->grain;
+	}
+}
+
 int replay_on_thinned(struct replay *replay, const struct hi_stream_thinned *record)
 {
 	struct profile *profile = replay->profile;
@@ -98,13 +108,8 @@ int replay_on_thinned(struct replay *replay, const struct hi_stream_thinned *rec
 	count = take_places(replay, record, place);
 	qsort(place, count, sizeof(*place), compare);
 	count = unite(place, count);
-	for (size_t i = 0; count && i < profile->row_count; i++) {
-		struct profile_row *row = &profile->row[i];
-		const struct place *found = place_of(row, place, count);
-
-		if (found && found->grain > row->key.interval)
-			row->grain = found->grain;
-	}
+	widen(profile->row, profile->row_count, place, count);
+	widen(profile->mapping, profile->mapping_count, place, count);
 	free(place);
 	return 0;
 }

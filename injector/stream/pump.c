@@ -500,10 +500,10 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 		err = stack_number(pump, from->stack, &alloc.stack);
 	if (!alloc.stack)
 		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known about the stack */
+	thinned_places_add(&pump->thinned_places, alloc.stack, from->bytes, from->thinning_key);
 	if (!err && is_mapping(from->function))
 		return events_out_alone(&pump->events, pump->out, HI_STREAM_MAPPED, &alloc,
 					sizeof(alloc));
-	thinned_places_add(&pump->thinned_places, alloc.stack, from->bytes, from->thinning_key);
 	return err ? err : events_out_alloc(&pump->events, pump->out, &alloc);
 }
 
