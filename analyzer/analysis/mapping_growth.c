@@ -9,23 +9,24 @@
 #include "estimate.h"
 #include "mapping_rows.h"
 
-/* What the function of a call holds. */
+/* What the function of a call has mapped. */
 struct sum {
 	uint32_t call;
-	double bytes;
+	double bytes, resident;
 };
 
-static void add(struct sum *sum, size_t *count, const struct user_frames *frames, uint32_t call,
-		double bytes)
+static void add(struct sum *sum, size_t *count, const struct user_frames *frames,
+		const struct sum *what)
 {
-	const uint32_t function = frames->functions.call[call].function;
+	const uint32_t function = frames->functions.call[what->call].function;
 	size_t i = 0;
 
 	while (i < *count && frames->functions.call[sum[i].call].function != function)
 		i++;
 	if (i == *count)
-		sum[(*count)++] = (struct sum){.call = call};
-	sum[i].bytes += bytes;
+		sum[(*count)++] = (struct sum){.call = what->call};
+	sum[i].bytes += what->bytes;
+	sum[i].resident += what->resident;
 }
 
 static double *part_of(struct mapping_growth *growth, const char *owner)
@@ -44,6 +45,24 @@ static double resident_of(const struct profile_row *row, double bytes)
 				: 0;
 }
 
+static void choose(const struct sum *sum, size_t count, struct mapping_growth *growth)
+{
+	for (size_t i = 0; i < count; i++) {
+		const double bytes = growth->resident > 0 ? sum[i].resident : sum[i].bytes;
+
+		if (bytes <= growth->most)
+			continue;
+		growth->most = bytes;
+		growth->call = sum[i].call;
+	}
+}
+
+/* In place of blocks: then they are the figures of the answer themselves. */
+static bool are_shown(const struct profile *profile)
+{
+	return profile->row_count && profile->row[0].is_mapping;
+}
+
 int mapping_growth_of(const struct profile *profile, const struct user_frames *frames,
 		      struct mapping_growth *out_growth)
 {
@@ -51,8 +70,10 @@ int mapping_growth_of(const struct profile *profile, const struct user_frames *f
 	const bool has_resident = profile->mapping_residency == PROFILE_RESIDENCY_KNOWN;
 	size_t count = 0;
 
-	*out_growth = (struct mapping_growth){.is_known = profile->has_mappings,
-					      .resident = has_resident ? 0 : -1};
+	*out_growth = (struct mapping_growth){
+		.is_known = profile->has_mappings && !are_shown(profile),
+		.resident = has_resident ? 0 : -1,
+	};
 	if (!sum)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->mapping_count; i++) {
@@ -70,15 +91,10 @@ int mapping_growth_of(const struct profile *profile, const struct user_frames *f
 		if (has_resident)
 			out_growth->resident += resident_of(row, bytes);
 		if (user_frame_of(frames, row->key.stack, &found))
-			add(sum, &count, frames, found.call,
-			    has_resident ? resident_of(row, bytes) : bytes);
+			add(sum, &count, frames,
+			    &(struct sum){found.call, bytes, resident_of(row, bytes)});
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (sum[i].bytes <= out_growth->most)
-			continue;
-		out_growth->most = sum[i].bytes;
-		out_growth->call = sum[i].call;
-	}
+	choose(sum, count, out_growth);
 	free(sum);
 	return 0;
 }

@@ -14,7 +14,7 @@ struct mapping_growth {
 	double application, allocators, stacks, linker;
 	/* of `application` */
 	double resident; /* in memory; < 0 = not known */
-	double most;     /* by one function: in memory, if that is known */
+	double most;     /* by one function: in memory, if anything is known to be */
 	uint32_t call;   /* of it, in the functions of the frames; not valid if most is 0 */
 };
 

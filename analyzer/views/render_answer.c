@@ -198,7 +198,8 @@ static void print_mapper(const struct answer *answer, FILE *out)
 /* Did one function map much of what the process grew by? */
 static bool is_mapped(const struct answer *answer)
 {
-	return answer->mappings.most > MAPPED_SHARE * answer->process.bytes;
+	return answer->mappings.resident != 0 &&
+	       answer->mappings.most > MAPPED_SHARE * answer->process.bytes;
 }
 
 static void print_mapped(const struct answer *answer, FILE *out)
@@ -258,7 +259,7 @@ static void print_mappings(const struct answer *answer, FILE *out)
 		return;
 	fprintf(out, "Of what was mapped meanwhile %s are still there for the program itself",
 		hi_format_bytes(mappings->application, bytes, sizeof(bytes)));
-	if (mappings->resident >= 0)
+	if (mappings->resident > 0)
 		fprintf(out, ", of which %s are in memory",
 			hi_format_bytes(mappings->resident, bytes, sizeof(bytes)));
 	if (mappings->most > 0) {
@@ -266,6 +267,8 @@ static void print_mappings(const struct answer *answer, FILE *out)
 			hi_format_bytes(mappings->most, most, sizeof(most)));
 		print_mapper(answer, out);
 	}
+	if (mappings->resident == 0 && mappings->application > 0)
+		fputs(", and nothing of it is in memory", out);
 	print_mapped_part(mappings->allocators, "for allocators", out);
 	print_mapped_part(mappings->stacks, "for stacks of threads", out);
 	print_mapped_part(mappings->linker, "for the dynamic linker", out);

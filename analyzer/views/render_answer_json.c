@@ -107,6 +107,28 @@ static void put_heap(const struct answer *answer, FILE *out)
 	fputc('}', out);
 }
 
+/* What was mapped meanwhile and is still there. */
+static void put_mappings(const struct answer *answer, FILE *out)
+{
+	const struct mapping_growth *mappings = &answer->mappings;
+	const struct functions *functions = &answer->frames.functions;
+
+	if (!mappings->is_known)
+		return;
+	fprintf(out,
+		",\"mappings\":{\"application_bytes\":%.0f,\"allocator_bytes\":%.0f,"
+		"\"stack_bytes\":%.0f,\"linker_bytes\":%.0f",
+		mappings->application, mappings->allocators, mappings->stacks, mappings->linker);
+	if (mappings->resident >= 0)
+		fprintf(out, ",\"application_resident_bytes\":%.0f", mappings->resident);
+	if (mappings->most > 0) {
+		fputs(",\"function\":", out);
+		text_json(functions->name[functions->call[mappings->call].function], out);
+		fprintf(out, ",\"function_bytes\":%.0f", mappings->most);
+	}
+	fputc('}', out);
+}
+
 static void put_interval(const struct profile *profile, FILE *out)
 {
 	uint64_t finest, coarsest;
@@ -161,6 +183,7 @@ void render_answer_json(const struct answer *answer, FILE *out)
 	put_interval(answer->profile, out);
 	put_process(answer, out);
 	put_heap(answer, out);
+	put_mappings(answer, out);
 	fputs(",\"rows\":[", out);
 	for (size_t i = 0; i < answer->row_count; i++) {
 		fputs(i ? "," : "", out);

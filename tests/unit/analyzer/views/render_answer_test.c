@@ -109,6 +109,68 @@ static void check_rest(const struct answer *answer, const char *wanted)
 	free(text);
 }
 
+UNIT_TEST(what_was_mapped_meanwhile)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.answer.mappings = (struct mapping_growth){.is_known = true,
+							.application = 90 * MIB,
+							.allocators = 5 * MIB,
+							.stacks = 8 * MIB,
+							.resident = 60 * MIB,
+							.most = 40 * MIB,
+							.call = scene.answer.row[0].call};
+	check_rest(&scene.answer,
+		   "Of what was mapped meanwhile 90MB are still there for the program "
+		   "itself, of which 60MB are in memory, 40MB of that by leak_here "
+		   "file.c:10, 5MB for allocators, 8MB for stacks of threads.\n");
+	scene.answer.mappings.resident = 0;
+	scene.answer.mappings.allocators = scene.answer.mappings.stacks = 0;
+	check_rest(&scene.answer,
+		   "Of what was mapped meanwhile 90MB are still there for the program "
+		   "itself, 40MB of that by leak_here file.c:10, and nothing of it is "
+		   "in memory.\n");
+	char *text = text_of_answer(&scene.answer, render_answer_json);
+
+	CHECK(strstr(text, "\"mappings\":{\"application_bytes\":94371840,\"allocator_bytes\":0,"
+			   "\"stack_bytes\":0,\"linker_bytes\":0,"
+			   "\"application_resident_bytes\":0,\"function\":\"leak_here\","
+			   "\"function_bytes\":41943040}"));
+	free(text);
+	scene_end(&scene);
+}
+
+/* It is named where the process grows, and no block does. */
+UNIT_TEST(growth_that_was_mapped)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.answer.slope = scene.answer.slope_low = scene.answer.slope_high = 0;
+	scene.answer.process = (struct process_growth){.is_known = true,
+						       .slope = 4 * MIB,
+						       .low = 3 * MIB,
+						       .high = 5 * MIB,
+						       .bytes = 80 * MIB};
+	scene.answer.mappings = (struct mapping_growth){.is_known = true,
+							.application = 90 * MIB,
+							.resident = -1,
+							.most = 70 * MIB,
+							.call = scene.answer.row[0].call};
+	check_sentence(
+		&scene.answer,
+		"The process grows by 4MB/s, and nothing that was allocated through the hooked "
+		"functions does: leak_here file.c:10 has mapped 70MB that are still there "
+		"(report --mmap).");
+	scene.answer.mappings.resident = 0;
+	char *text = text_of_answer(&scene.answer, render_answer_sentence);
+
+	CHECK(!strstr(text, "has mapped"));
+	free(text);
+	scene_end(&scene);
+}
+
 UNIT_TEST(what_the_allocator_says_of_growth)
 {
 	struct scene scene;
