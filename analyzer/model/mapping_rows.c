@@ -117,8 +117,12 @@ int mapping_rows_show(struct profile *profile)
 	const size_t count = profile->mapping_count;
 	int err = 0;
 
+	const struct histories histories = profile->histories; /* of both kinds of rows */
+
 	profile->mapping = NULL;
+	profile->histories = (struct histories){0};
 	profile_forget(profile);
+	profile->histories = histories;
 	caveats_clear(&profile->meta);
 	profile->meta.residency = profile->mapping_residency;
 	profile->meta.missing = 0;

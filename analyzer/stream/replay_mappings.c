@@ -14,6 +14,7 @@
 
 #include "mapping_rows.h"
 #include "replay_state.h"
+#include "row_history.h"
 
 /* of the kernel's ABI */
 #define SHARED 1u /* MAP_SHARED and MAP_SHARED_VALIDATE have it, MAP_PRIVATE has not */
@@ -32,6 +33,7 @@ static void gone(void *context, const struct mapping_part *part)
 	row->inuse_bytes -= part->bytes;
 	if (!part->is_last)
 		return;
+	row_history_died(accounting->profile, row, part->born_ns, accounting->time_ns);
 	row->inuse_count--;
 	row->inuse_ns -= (double)part->born_ns;
 	row->freed_count++;
@@ -47,6 +49,8 @@ static void come_back(void *context, const struct mapping_part *part)
 	row->inuse_bytes += part->bytes;
 	if (!part->is_last) /* something of it stayed */
 		return;
+	row_history_came_back(accounting->profile, row, part->born_ns, accounting->time_ns);
+	row_history_lives(accounting->profile, row, part->born_ns);
 	row->inuse_count++;
 	row->inuse_ns += (double)part->born_ns;
 	row->freed_count--;
@@ -103,10 +107,12 @@ static int add(struct replay *replay, const struct hi_stream_alloc *mapped, uint
 	if (err)
 		return settle(replay, err);
 	struct profile_row *row = &profile->mapping[index];
+	row_history_allocated(profile, row, time_ns);
 	row->first_ns = row->alloc_count ? row->first_ns : time_ns;
 	row->last_ns = time_ns;
 	row->alloc_count++;
 	row->alloc_bytes += mapped->bytes;
+	row_history_lives(profile, row, time_ns);
 	row->inuse_count++;
 	row->inuse_bytes += mapped->bytes;
 	row->inuse_ns += (double)time_ns;

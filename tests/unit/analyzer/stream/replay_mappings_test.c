@@ -2,6 +2,7 @@
 /* replay_mappings_test.c - records of address space played into a profile. */
 #include "mapping_rows.h"
 #include "replayed.h"
+#include "row_history.h"
 
 #define PAGE HI_PAGE_BYTES
 #define PLACE (UINT64_C(1) << 32)
@@ -116,6 +117,32 @@ UNIT_TEST(what_is_not_in_the_list_of_mappings_has_gone)
 	stream_put(file, &maps, sizeof(maps), text, sizeof(text) - 1);
 	CHECK_EQ(replayed(file, &profile), 0);
 	CHECK_EQ(profile.mapping[0].inuse_bytes, 8 * PAGE);
+	profile_close(&profile);
+}
+
+/* For what grows: --leaks. A mapping lives until the last of it has gone. */
+UNIT_TEST(lives_of_mappings_are_known)
+{
+	FILE *file = stream_begin(1);
+	struct history history;
+	uint64_t live = 0, gone = 0;
+
+	for (uint64_t i = 0; i < 4; i++)
+		put_mapped(file, PLACE + 16 * i * PAGE, 8 * PAGE, 1, site_a);
+	put_change(file, HI_MAPPING_GONE, PLACE, 8 * PAGE);
+	put_change(file, HI_MAPPING_GONE, PLACE + 16 * PAGE, 4 * PAGE);
+	put_change(file, HI_MAPPING_GONE, PLACE + 32 * PAGE, 8 * PAGE);
+	put_change(file, HI_MAPPING_KEPT, PLACE + 32 * PAGE, 8 * PAGE);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(mapping_rows_show(&profile), 0);
+	CHECK_EQ(profile.row_count, 1);
+	CHECK(row_history_get(&profile, &profile.row[0], &history));
+	for (size_t i = 0; i < HISTORY_SLICES; i++) {
+		live += history.live[i];
+		gone += history.gone[i];
+	}
+	CHECK_EQ(live, 3);
+	CHECK_EQ(gone, 1);
 	profile_close(&profile);
 }
 
