@@ -24,14 +24,14 @@ static int new_mapping(struct mapping_pieces *pieces, uint32_t row, uint64_t bor
 			return -ENOMEM;
 		index = (uint32_t)pieces->mapping_count++;
 	}
-	pieces->mapping[index] = (struct mapping){.row = row, .born_ns = born_ns};
+	pieces->mapping[index] = (struct mapping_sample){.row = row, .born_ns = born_ns};
 	*out_mapping = index;
 	return 0;
 }
 
 static void drop_unused(struct mapping_pieces *pieces, uint32_t index)
 {
-	struct mapping *mapping = &pieces->mapping[index];
+	struct mapping_sample *mapping = &pieces->mapping[index];
 
 	if (mapping->pieces || mapping->undos)
 		return;
@@ -91,7 +91,7 @@ int mapping_pieces_add(struct mapping_pieces *pieces, uint64_t lo, uint64_t hi, 
 static void tell(const struct mapping_pieces *pieces, const struct mapping_piece *part,
 		 bool is_last, mapping_visit *visit, void *context)
 {
-	const struct mapping *mapping = &pieces->mapping[part->mapping];
+	const struct mapping_sample *mapping = &pieces->mapping[part->mapping];
 
 	visit(context, &(struct mapping_part){.row = mapping->row,
 					      .bytes = part->hi - part->lo,
@@ -100,7 +100,7 @@ static void tell(const struct mapping_pieces *pieces, const struct mapping_piece
 }
 
 static int remember(struct mapping_undo *undo, const struct mapping_piece *part,
-		    struct mapping *mapping)
+		    struct mapping_sample *mapping)
 {
 	if (array_reserve(&undo->piece, &undo->capacity, undo->count, sizeof(*undo->piece)))
 		return -ENOMEM;
@@ -125,7 +125,7 @@ static int cut(struct mapping_pieces *pieces, uint64_t lo, uint64_t hi, struct m
 					   after = {.lo = hi,
 						    .hi = piece->hi,
 						    .mapping = piece->mapping};
-		struct mapping *mapping = &pieces->mapping[part.mapping];
+		struct mapping_sample *mapping = &pieces->mapping[part.mapping];
 
 		if (undo)
 			err = remember(undo, &part, mapping);

@@ -22,7 +22,7 @@ struct mapping_piece {
 	uint64_t lo, hi;
 	uint32_t mapping; /* index into mapping[] */
 };
-struct mapping {
+struct mapping_sample {
 	uint64_t born_ns;
 	uint32_t row;
 	uint32_t pieces; /* 0 = gone */
@@ -40,7 +40,7 @@ struct mapping_undo {
 struct mapping_pieces {
 	struct mapping_piece *piece; /* by address; they do not overlap */
 	size_t count, capacity;
-	struct mapping *mapping;
+	struct mapping_sample *mapping;
 	size_t mapping_count, mapping_capacity;
 	uint32_t unused; /* index + 1 of the first of a list; 0 = none */
 	struct mapping_undo undo[MAPPING_UNDO];
