@@ -22,6 +22,7 @@
 #define HEAPFILE_FREED_KEY "unsampled_freed" /* of one class of sizes */
 #define HEAPFILE_FREES_SHARE_KEY "unsampled_frees_share_ppm"
 #define HEAPFILE_UNKNOWN "??"
+#define PPROF_INODES_KEY "inodes:" /* in a comment of a .pb.gz */
 
 /*
  * A sum that saturates. What hostile samples stand for has no bound; with saturated totals every

@@ -28,6 +28,7 @@
 
 #define COMMENT_MAX 1280u
 #define PPROF_VALUES (SAMPLE_TYPE_COUNT + MAPPING_TYPES)
+#define INODE_TEXT_MAX 64u /* of one module, and the key */
 
 struct pprof_function {
 	uint64_t name, system_name, file; /* string numbers */
@@ -411,6 +412,32 @@ static void put_rate(struct pprof *pprof, uint64_t finest, uint64_t coarsest)
 		    least, coarsest, meta->samples, meta->dropped_allocs);
 }
 
+/*
+ * Of files without build-id only the inode says whether a file is the one that ran. A mapping of
+ * pprof's has no field for it.
+ */
+static void put_inodes(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	char text[COMMENT_MAX] = "";
+	size_t size = 0;
+
+	for (size_t i = 0; i < profile->module_count; i++) {
+		const struct profile_module *module = &profile->module[i];
+
+		if (module->build_id_size || !module->inode)
+			continue;
+		size += (size_t)snprintf(text + size, sizeof(text) - size, " %" PRIx64 "=%" PRIu64,
+					 module->lo, module->inode);
+		if (size + INODE_TEXT_MAX >= sizeof(text)) {
+			put_comment(pprof, PPROF_INODES_KEY "%s", text);
+			size = 0;
+		}
+	}
+	if (size)
+		put_comment(pprof, PPROF_INODES_KEY "%s", text);
+}
+
 /* pprof prints them above every report. */
 static void put_comments(struct pprof *pprof)
 {
@@ -467,6 +494,7 @@ static void put_comments(struct pprof *pprof)
 		put_comment(pprof, HOOKED_KEY " %.*s", (int)size, hooked);
 	if (residency_text(meta->residency))
 		put_comment(pprof, "%s", residency_text(meta->residency));
+	put_inodes(pprof);
 	for (int kind = 0; kind < HI_CAVEATS; kind++)
 		if (meta->caveat[kind])
 			put_comment(pprof, HEAPFILE_CAVEAT_KEY " %s %s",

@@ -233,6 +233,20 @@ static void take_brief_map(char *line, char perms[5], struct profile_module *mod
 		read_build_id(word, module);
 }
 
+/*
+ * What "# module" lines do not say of a file without build-id. The line may name it as deleted.
+ */
+static void take_inode(struct profile *profile, const struct profile_module *line)
+{
+	for (size_t i = 0; i < profile->module_count; i++) {
+		struct profile_module *module = &profile->module[i];
+
+		if (!module->build_id_size && module->lo == line->lo && module->hi == line->hi &&
+		    strncmp(line->path, module->path, strlen(module->path)) == 0)
+			module->inode = line->inode;
+	}
+}
+
 int read_text_map(struct read_text *text, bool is_module)
 {
 	struct profile_module module = {.bias = PROFILE_BIAS_UNKNOWN,
@@ -243,7 +257,7 @@ int read_text_map(struct read_text *text, bool is_module)
 
 	if (text->maps_kept < MAPS_MAX)
 		text->maps_kept += (size_t)fprintf(text->maps, "%s\n", text->line);
-	if (!is_module || module.number > MODULES_MAX)
+	if (is_module && module.number > MODULES_MAX)
 		return 0;
 	skip_spaces(&cursor);
 	if (!scan_number(&cursor, 16, &module.lo) || !scan_char(&cursor, '-') ||
@@ -258,6 +272,10 @@ int read_text_map(struct read_text *text, bool is_module)
 	}
 	if (!strchr(perms, 'x') || !*module.path || module.path[0] == '[')
 		return 0;
+	if (!is_module) {
+		take_inode(text->profile, &module);
+		return 0;
+	}
 	return profile_add_module(text->profile, &module, &index);
 }
 

@@ -73,8 +73,8 @@ struct read_text *read_text_open(struct input *input, struct profile *profile);
 bool read_text_next(struct read_text *text);
 /*
  * The current line is one of a memory map, "LO-HI PERMS OFFSET DEVICE INODE   PATH", or in pprof's
- * brief form "LO-HI: [PERMS] PATH [(@OFFSET)] [BUILD-ID]". Keeps it. If is_module is set, and the
- * line maps code of a file, adds a module. 0 or -ENOMEM.
+ * brief form "LO-HI: [PERMS] PATH [(@OFFSET)] [BUILD-ID]". Keeps it. If the line maps
+ * code of a file, it adds a module (is_module) or completes the one that is there. 0 or -ENOMEM.
  */
 int read_text_map(struct read_text *text, bool is_module);
 /*

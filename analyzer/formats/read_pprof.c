@@ -429,6 +429,9 @@ static int read_message(struct pprof_reader *reader)
 		err = open_dropped(reader);
 	if (!err)
 		err = for_each_field(reader, read_mapping);
+	for (size_t i = 0; i < reader->comment_count && !err; i++)
+		pprof_own_inodes(pprof_string(&reader->tables, reader->comment[i]),
+				 reader->profile);
 	if (!err)
 		err = for_each_field(reader, read_location);
 	if (!err)

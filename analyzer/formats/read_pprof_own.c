@@ -104,6 +104,20 @@ static void read_caveat(const char *text, struct profile_meta *meta)
 	free(copy);
 }
 
+/* " LO=INODE" of each, LO in hexadecimal */
+void pprof_own_inodes(const char *text, struct profile *profile)
+{
+	uint64_t lo, inode;
+
+	if (!profile->meta.version || !skip_text(&text, PPROF_INODES_KEY))
+		return;
+	while (scan_char(&text, ' ') && scan_number(&text, 16, &lo) && scan_char(&text, '=') &&
+	       scan_number(&text, 10, &inode))
+		for (size_t i = 0; i < profile->module_count; i++)
+			if (profile->module[i].lo == lo && !profile->module[i].build_id_size)
+				profile->module[i].inode = inode;
+}
+
 /*
  * The first comment that heapinject writes is its version. Without it, all comments are another
  * tool's and are ignored.

@@ -15,6 +15,11 @@
  */
 void pprof_own_comment(const char *text, struct profile_meta *meta);
 /*
+ * Of a file by heapinject: takes the inodes of modules, which are known now, from a comment that
+ * has them.
+ */
+void pprof_own_inodes(const char *text, struct profile *profile);
+/*
  * The interval for the keys of the rows: the interval at which all samples were drawn, if that is
  * known, else 1.
  */

@@ -69,6 +69,15 @@ static int ask(int ask_fd, const struct profile_module *module,
 
 /* The analyzer reaches into no code of the injector, so it has its own paths of /proc. */
 
+/* The length of the path of a program; it may have been deleted since, or be known as deleted. */
+static size_t program_size(const char *exe)
+{
+	static const char deleted[] = " (deleted)";
+	const size_t size = strlen(exe), ending = sizeof(deleted) - 1;
+
+	return size > ending && strcmp(exe + size - ending, deleted) == 0 ? size - ending : size;
+}
+
 /*
  * True if the pid is still that of the target. It was recorded earlier, and another process may
  * have it now.
@@ -82,7 +91,10 @@ static bool is_still_there(const struct file_source *source)
 	if (size <= 0)
 		return false;
 	exe[size] = 0;
-	return !source->exe || strcmp(exe, source->exe) == 0;
+	if (!source->exe)
+		return true;
+	const size_t length = program_size(exe);
+	return length == program_size(source->exe) && strncmp(exe, source->exe, length) == 0;
 }
 
 /* The pid by which the process knows itself: the last one of NSpid. */
@@ -144,10 +156,14 @@ static int open_here(const struct file_source *source, const struct profile_modu
 	struct stat status;
 	size_t root = 0;
 
+	/* a path in the target's root may lead to another file by now: that is HI_FILE_NAMED */
 	if (request->kind == HI_FILE_MAPPED)
-		return module->open_path && module->open_path[0] == '/'
+		return module->open_path && strstr(module->open_path, "/map_files/") &&
+				       is_still_there(source)
 			       ? open_regular(module->open_path, 0, &status)
 			       : -ENOENT;
+	if (in_target && !is_still_there(source))
+		return -ENOENT;
 	if (in_target)
 		root = (size_t)snprintf(path, sizeof(path), "/proc/%u/root", source->pid);
 	const uint32_t pid = request->kind == HI_FILE_PERF_MAP && in_target

@@ -2,8 +2,8 @@
 /*
  * elf_image.c - one ELF object: its file, its place, its mappings, its build-id.
  *
- * The target chose the names of the files. So only regular files are opened, and a path outside
- * map_files only if the inode matches. Enter at elf_image_open.
+ * The target chose the names of the files. So only regular files are opened, and a path that is no
+ * link of the kernel's only if the inode matches. Enter at elf_image_open.
  */
 #include "elf_image.h"
 
@@ -117,6 +117,24 @@ static int open_regular(const char *path, const struct mapping *mapping, bool is
 	return fd;
 }
 
+/* path: its owner is the image if that is its file; NULL: out of memory */
+static int open_path(char *path, const struct mapping *mapping, bool is_link,
+		     struct elf_image *image)
+{
+	const int fd = path ? open_regular(path, mapping, is_link, &image->version) : -ENOMEM;
+
+	if (fd < 0)
+		free(path);
+	else
+		image->open_path = path;
+	return fd;
+}
+
+static bool may_be_elsewhere(int fd)
+{
+	return fd < 0 && fd != -EINVAL && fd != -ENOMEM;
+}
+
 static int open_file(const struct elf_image_source *source, const struct mapping *mapping,
 		     struct elf_image *image)
 {
@@ -124,23 +142,19 @@ static int open_file(const struct elf_image_source *source, const struct mapping
 	int fd;
 
 	snprintf(range, sizeof(range), "map_files/%lx-%lx", mapping->lo, mapping->hi);
-	path = strdup(proc_path(source->pid, 0, range).text);
-	if (!path)
-		return -ENOMEM;
-	fd = open_regular(path, mapping, true, &image->version);
-	if (fd < 0 && fd != -EINVAL && !mapping->deleted) {
-		free(path);
+	fd = open_path(strdup(proc_path(source->pid, 0, range).text), mapping, true, image);
+	/* this link needs no capability, and leads to a program that was replaced, too */
+	if (may_be_elsewhere(fd))
+		fd = open_path(strdup(proc_path(source->pid, 0, "exe").text), mapping, true, image);
+	if (may_be_elsewhere(fd) && !mapping->deleted) {
 		if (asprintf(&path, "%s%s",
 			     proc_path(source->pid, source->memory->tid, "root").text,
 			     mapping->path) < 0)
-			return -ENOMEM;
-		fd = open_regular(path, mapping, false, &image->version);
+			path = NULL;
+		fd = open_path(path, mapping, false, image);
 	}
-	if (fd < 0) {
-		free(path);
+	if (fd < 0)
 		return fd;
-	}
-	image->open_path = path;
 	image->fd = fd;
 	image->elf = elf_file_open(fd);
 	return image->elf ? 0 : -ENOEXEC;

@@ -20,9 +20,10 @@
  * mapped.
  *
  * Files are opened through /proc/PID/map_files/LO-HI, which is right in every mount namespace and
- * for deleted files. Without permission for that they are opened through /proc/PID/root + path, and
- * accepted only if device and inode match. The vdso, and objects whose file cannot be opened, are
- * read from memory. Nothing here stops the target. All functions return 0 or a negative errno.
+ * for deleted files. Without permission for that the program is opened through /proc/PID/exe, and
+ * others through /proc/PID/root + path, and accepted only if device and inode match. The vdso, and
+ * objects whose file cannot be opened, are read from memory. Nothing here stops the target. All
+ * functions return 0 or a negative errno.
  */
 #ifndef HI_ELF_IMAGES_H
 #define HI_ELF_IMAGES_H

@@ -604,6 +604,30 @@ UNIT_TEST(lines_stay_below_what_go_reads)
 	profile_close(&profile);
 }
 
+/* The name may have been given to another file by then. */
+UNIT_TEST(a_file_without_build_id_is_known_by_its_inode)
+{
+	struct profile profile, copy;
+
+	for (int has_id = 0; has_id < 2; has_id++) {
+		make_profile(&profile);
+		set(&profile.module[0].path, "/opt/server");
+		set(&profile.meta.maps, "55d0dbe20000-55d0dbe21000 r-xp 00001000 fe:00 77 "
+					"/opt/server (deleted)\n"
+					"7f0000000000-7f0000001000 r-xp 00001000 fe:00 78 /x\n");
+		profile.module[0].lo = 0x55d0dbe20000;
+		profile.module[0].hi = 0x55d0dbe21000;
+		profile.module[0].build_id_size = has_id ? 2 : 0;
+		char *text = written(&profile);
+		CHECK_EQ(read_text(text, strlen(text), &copy), 0);
+		CHECK_EQ(copy.module_count, 1);
+		CHECK_EQ(copy.module[0].inode, has_id ? 0 : 77);
+		profile_close(&copy);
+		profile_close(&profile);
+		free(text);
+	}
+}
+
 UNIT_TEST(other_tools_files_are_read)
 {
 	static const char text[] =

@@ -722,6 +722,32 @@ UNIT_TEST(our_own_caveats_come_back)
 	profile_close(&profile);
 }
 
+UNIT_TEST(inodes_of_files_without_build_id_come_back)
+{
+	struct profile profile, copy;
+	char path[] = "/opt/server";
+	uint32_t index;
+
+	make_own(&profile, 4096);
+	/* more than there is room for in one comment */
+	for (uint32_t i = 0; i < 100; i++) {
+		const struct profile_module module = {.lo = UINT64_MAX / 2 + i * 0x1000,
+						      .hi = UINT64_MAX / 2 + (i + 1) * 0x1000,
+						      .number = i + 1,
+						      .inode = UINT64_MAX - i,
+						      .build_id_size = i % 2,
+						      .path = path};
+		CHECK_EQ(profile_add_module(&profile, &module, &index), 0);
+	}
+	CHECK_EQ(write_and_read(&profile, &copy), 0);
+	CHECK_EQ(copy.module_count, profile.module_count);
+	for (size_t i = 0; i < copy.module_count; i++)
+		CHECK_EQ(copy.module[i].inode,
+			 copy.module[i].build_id_size ? 0 : profile.module[i].inode);
+	profile_close(&copy);
+	profile_close(&profile);
+}
+
 UNIT_TEST(what_was_hooked_comes_back)
 {
 	static const char lines[] = "glibc in /lib/libc.so.6: 12 functions\njemalloc: none\n";

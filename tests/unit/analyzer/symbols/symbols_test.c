@@ -147,6 +147,23 @@ UNIT_TEST(another_inode_is_not_used)
 	profile_close(&profile);
 }
 
+/* The path by which a session has opened it may lead elsewhere when its records are read. */
+UNIT_TEST(a_path_that_was_right_is_no_proof)
+{
+	struct stat status;
+	char own[64];
+
+	calling_function();
+	CHECK_EQ(stat(self_path(), &status), 0);
+	struct profile profile = profile_of("/nowhere/program", own_bias(), (uint64_t)addresses[0]);
+	snprintf(own, sizeof(own), "/proc/%d/root%s", (int)getpid(), self_path());
+	profile.module[0].open_path = strdup(own);
+	profile.module[0].inode = status.st_ino + 1;
+	CHECK_EQ(symbols_resolve(&profile, &no_options), 0);
+	CHECK_EQ(profile.frame[0].line_count, 0);
+	profile_close(&profile);
+}
+
 UNIT_TEST(binary_by_option)
 {
 	calling_function();

@@ -599,6 +599,8 @@ UNIT_TEST(unprivileged)
 	struct own own = own_open();
 	const struct elf_image *libc = own_image(&own, "libc.so");
 	CHECK(libc->open_path[0] && !strstr(libc->open_path, "map_files") && !libc->memory_copy);
+	/* the program needs no path */
+	CHECK(strstr(own.images.image[0].open_path, "/exe") != NULL);
 	CHECK(own_image(&own, "a\nb.so")->memory_copy != NULL);
 	CHECK_STR(own_image(&own, "a\nb.so")->open_path, "");
 	check_deleted(&own, handle, path);
