@@ -42,16 +42,43 @@ const char *more_rights(const struct proc_status *ours)
 	return "try sudo";
 }
 
+/* The uid_map of a user namespace reads differently from another namespace than from inside. */
+static bool in_our_user_namespace(pid_t pid)
+{
+	char ours[512], its[512];
+	const ssize_t size = read_system("/proc/self/uid_map", ours, sizeof(ours));
+
+	return size < 0 ||
+	       (read_system(proc_path(pid, 0, "uid_map").text, its, sizeof(its)) == size &&
+		strcmp(ours, its) == 0);
+}
+
+/* The root of its user namespace is the injector's user: a rootless container of that user. */
+static bool is_rootless_of(pid_t pid, uid_t uid)
+{
+	char its[512];
+	unsigned inside, outside;
+
+	return uid && !in_our_user_namespace(pid) &&
+	       read_system(proc_path(pid, 0, "uid_map").text, its, sizeof(its)) > 0 &&
+	       sscanf(its, "%u %u", &inside, &outside) == 2 && inside == 0 && outside == uid;
+}
+
 static int check_user(struct subject *subject, pid_t tid, const struct proc_status *status)
 {
 	const struct proc_status *ours = &subject->ours;
-	char who[32] = "it", remedy[160];
+	char who[32] = "it", remedy[192];
 
 	if (same_user(status, ours->uid_effective, ours->gid_effective))
 		return 0;
 	if (tid != subject->out->tid)
 		snprintf(who, sizeof(who), "its thread %d", tid);
-	if (status->uid_effective != ours->uid_effective)
+	if (is_rootless_of(subject->out->pid, ours->uid_effective))
+		snprintf(remedy, sizeof(remedy),
+			 "%s runs as uid %u in a user namespace of yours: podman unshare "
+			 "heapinject ..., or %s",
+			 who, status->uid_effective, more_rights(ours));
+	else if (status->uid_effective != ours->uid_effective)
 		snprintf(remedy, sizeof(remedy), "%s runs as uid %u, %s", who,
 			 status->uid_effective, more_rights(ours));
 	else
@@ -194,17 +221,6 @@ static int check_apparmor(struct subject *subject)
 }
 
 /* ---- which rule was it ----------------------------------------------------------------------- */
-
-/* The uid_map of a user namespace reads differently from another namespace than from inside. */
-static bool in_our_user_namespace(pid_t pid)
-{
-	char ours[512], its[512];
-	const ssize_t size = read_system("/proc/self/uid_map", ours, sizeof(ours));
-
-	return size < 0 ||
-	       (read_system(proc_path(pid, 0, "uid_map").text, its, sizeof(its)) == size &&
-		strcmp(ours, its) == 0);
-}
 
 /*
  * The injector's capabilities are valid only for processes of its own user namespace and of those
@@ -353,10 +369,18 @@ static int check_filter(struct subject *subject, pid_t tid)
 	err = ask_suspend(&may_suspend);
 	if (err || may_suspend)
 		return err;
+	/* root of a user namespace has no right to it anywhere, not even unfiltered */
+	if (!in_initial_user_namespace())
+		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
+			      "run heapinject as root of the machine (sudo), outside of this user "
+			      "namespace, or the process without the filter (podman run "
+			      "--security-opt seccomp=unconfined)",
+			      cause, tid);
 	if (ours->seccomp)
 		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
-			      "run heapinject on the host or in a privileged container: under a "
-			      "filter itself it may not suspend one",
+			      "run heapinject on the host or in a privileged container beside it "
+			      "(docker run --pid=container:NAME --privileged): under a filter "
+			      "itself it may not suspend one",
 			      cause, tid);
 	if (!has_capability(ours, CAP_SYS_ADMIN))
 		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
@@ -364,11 +388,6 @@ static int check_filter(struct subject *subject, pid_t tid)
 				      ? "try sudo, which can suspend the filter for a moment"
 				      : "give heapinject CAP_SYS_ADMIN, to suspend the filter for "
 					"a moment",
-			      cause, tid);
-	if (!in_initial_user_namespace())
-		return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
-			      "run heapinject outside of this user namespace, where it may suspend "
-			      "the filter for a moment",
 			      cause, tid);
 	return refuse(subject, PREFLIGHT_SECCOMP_FILTER,
 		      "a kernel with CONFIG_CHECKPOINT_RESTORE could suspend the filter", cause,
