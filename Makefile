@@ -43,6 +43,7 @@
 ##                        of tests/heaps/clean: --only REGEX
 ##   FOREIGN_ROOTS=       more options of tests/foreign_roots/run: --only REGEX
 ##                        --roots bullseye,musl
+##   CONTAINERS=          more options of tests/containers/run: --only REGEX
 ##   BROWSERS=            more options of tests/browsers/run: --only REGEX --seconds 5
 ##   TORTURE=             more options of tests/torture/run: --events REGEX, --time-limit SECONDS,
 ##                        --resume, ...
@@ -210,7 +211,7 @@ FAULTS_BIN := $(O)/$(if $(filter 1,$(FAULTS)),,faults/)heapinject
 .PHONY: all check check-unit check-integration unit-tests lint torture check-torture truth gap \
 	same-reports allocators allocators-servers heaps leaks-clean foreign-roots browsers \
 	page-firefox package readers guard-kills long-session page-axe serve-scrape \
-	serve-connections fleet-files fleet-containers fleet-cost leaks leaks-servers \
+	serve-connections fleet-files fleet-containers containers fleet-cost leaks leaks-servers \
 	pprof-equal bench bench-report bench-looks check-bench fuzz build-fuzzers fuzzers demo \
 	install uninstall clean help format format-check FORCE
 
@@ -490,6 +491,13 @@ fleet-containers: $(O)/heapinject $(static_program) ## the DaemonSet, the epheme
 		DESTDIR=$(abspath $(O))/fleet-containers/out >/dev/null
 	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) \
 	HEAPINJECT_STATIC_BIN=$(abspath $(static_program)) tests/fleet/containers
+
+containers: $(O)/heapinject $(static_program) ## containers of podman, as root and rootless, \
+		## profiled from the host, from beside and from inside; as root; three and a \
+		## half minutes, the first time one more
+	@scripts/install-packages build roots podman
+	@O=$(O) HEAPINJECT=$(abspath $(O)/heapinject) \
+	HEAPINJECT_STATIC_BIN=$(abspath $(static_program)) tests/containers/run $(CONTAINERS)
 
 fleet-cost: $(program) ## what a session that pushes costs, and a thousand of them; eight minutes
 	@scripts/install-packages build demo

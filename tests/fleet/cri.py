@@ -4,10 +4,12 @@ import sys
 
 import grpc
 
+from processes import Failed
+
 CALL_SECONDS = 60
 
 
-class CriError(Exception):
+class CriError(Failed):
     """containerd refuses; its text says why."""
 
 
