@@ -10,14 +10,15 @@
 
 struct cli_family {
 	struct choice choice;
-	bool all;
+	bool all, follows_fork;
+	uint64_t children_max; /* 0 = not given */
 };
 
 /* Those of cli_choice.h and its own, for cli_session_parse(); context: a struct cli_family. */
 extern const struct option cli_family_options[];
 int cli_family_parse(void *context, int option, const char *value);
 bool cli_family_is_given(const struct cli_family *family);
-/* options: complete. Returns an exit code. */
+/* options: complete; their pid is set, unless something else is given. Returns an exit code. */
 int cli_family_attach(const struct cli_family *family, struct session_options *options);
 
 #endif

@@ -343,7 +343,8 @@ static int run_attach(int argc, char **argv)
 
 const struct command cli_attach = {
 	"attach", run_attach,
-	"PID|NAME|--name NAME|--cgroup PATH|--unit NAME|--port N [--all] [-s TIME] [-c BYTES] "
+	"PID|NAME|--name NAME|--cgroup PATH|--unit NAME|--port N [--all] [--follow-fork] "
+	"[--max-children N] [-s TIME] [-c BYTES] "
 	"[--every "
 	"TIME] [--every-alloc BYTES] [--at-peak BYTES] "
 	"[--at-rss BYTES|PERCENT] [--on-signal SIG] [--keep COUNT] [--max-overhead SHARE] "
@@ -366,6 +367,9 @@ const struct command cli_attach = {
 	"      --port N           that listens on this TCP port\n"
 	"      --all              a session of each process that has it, and at the end what they "
 	"come to together\n"
+	"      --follow-fork      also a session of each child that it forks meanwhile without "
+	"executing another program, and of theirs\n"
+	"      --max-children N   of so many at a time (default 64)\n"
 	"  -s, --duration TIME    how long: 120, 500ms, 1.5s, 2m, 1h30m (default 60s)\n"
 	"  -c, --sample BYTES     mean bytes between samples: 524288, 512K, 1M; 1 = every "
 	"allocation, exact;\n"

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "clock.h"
 #include "family_print.h"
 #include "hi_exit.h"
@@ -19,7 +20,8 @@
 #include "member.h"
 #include "progress.h"
 
-#define ROUND_MS 100
+#define ROUND_MS 100           /* children that live for less are not seen (children.h) */
+#define LEFT_NS_MIN 500000000u /* a session that would be shorter is not begun */
 /* of those that have not attached yet: each takes a good part of a CPU for that */
 #define ATTACHING_MAX 2u
 #define SECOND_NS 1000000000u
@@ -30,6 +32,7 @@ struct family {
 	uint64_t began_ns;
 	int signal_fd;
 	bool is_ending;
+	struct children children;
 	struct progress progress;
 };
 
@@ -71,10 +74,28 @@ static size_t count_attaching(const struct family *family)
 	return count;
 }
 
+/* What is left of the time of all. */
+static uint64_t left_ns(const struct family *family)
+{
+	const uint64_t elapsed_ns = clock_now_ns() - family->began_ns,
+		       duration_ns = family->options->session->duration_ns;
+
+	return duration_ns > elapsed_ns ? duration_ns - elapsed_ns : 0;
+}
+
 static void start(struct family *family, struct member *member)
 {
-	const int err = member_start(member, family->options->session);
+	struct session_options own = *family->options->session;
 	char line[128];
+
+	if (member->parent && left_ns(family) < LEFT_NS_MIN) {
+		member->state = MEMBER_GONE;
+		member->why = "was forked too near the end";
+		return;
+	}
+	if (member->parent)
+		own.duration_ns = left_ns(family);
+	const int err = member_start(member, &own);
 
 	if (!err)
 		return;
@@ -122,6 +143,98 @@ static void reap(struct family *family)
 		if (member)
 			member_end(member, status);
 	}
+}
+
+/* ---- children ----------------------------------------------------------------------------------
+ */
+
+static bool is_followed(const struct member *member)
+{
+	return member->state == MEMBER_WAITS || member->state == MEMBER_RUNS;
+}
+
+/* One look at all, of which children are known that were there before. */
+static int look(struct family *family, bool are_known)
+{
+	int err = 0;
+
+	children_begin(&family->children);
+	for (size_t i = 0; i < family->all.count && !err; i++) {
+		const struct member *member = &family->all.member[i];
+
+		if (is_followed(member))
+			err = children_look(&family->children, &member->process, &member->mark,
+					    are_known);
+	}
+	children_settle(&family->children);
+	return err;
+}
+
+static size_t count_children(const struct family *family)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < family->all.count; i++)
+		count += family->all.member[i].parent && is_followed(&family->all.member[i]);
+	return count;
+}
+
+static int take(struct family *family, const struct child *child)
+{
+	char line[160];
+
+	if (count_children(family) >= family->options->children_max) {
+		if (!family->all.beyond++) {
+			snprintf(line, sizeof(line),
+				 "heapinject: %zu children have sessions, further ones are not "
+				 "attached to: --max-children",
+				 family->options->children_max);
+			progress_complain(&family->progress, line);
+		}
+		return 0;
+	}
+	const int err = add(family, &child->process);
+	if (err)
+		return err;
+	struct member *member = &family->all.member[family->all.count - 1];
+	member->parent = child->parent.pid;
+	member->mark = child->mark;
+	return 0;
+}
+
+static void follow(struct family *family)
+{
+	struct child child;
+	int err;
+
+	if (!family->options->follows_fork || family->is_ending)
+		return;
+	err = look(family, false);
+	while (!err && children_next(&family->children, &child))
+		err = take(family, &child);
+	if (err)
+		family->all.is_incomplete = true;
+	family->all.ended = family->children.ended;
+	family->all.executed = family->children.executed;
+}
+
+/* Children that are there already are none of those that are followed. */
+static int begin_to_follow(struct family *family)
+{
+	if (!family->options->follows_fork)
+		return 0;
+	for (size_t i = 0; i < family->all.count; i++)
+		program_mark_read(family->all.member[i].process.pid, &family->all.member[i].mark);
+	family->all.are_followed = true;
+	const int err = look(family, true);
+
+	if (err == -ENOTSUP)
+		fputs("heapinject: --follow-fork is not possible: this kernel does not list the "
+		      "children of a thread in /proc (CONFIG_PROC_CHILDREN)\n",
+		      stderr);
+	else if (err)
+		fprintf(stderr, "heapinject: cannot look for children: %s\n", strerror(-err));
+	return err;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -268,7 +381,8 @@ static void serve_signals(struct family *family)
 
 static bool goes_on(const struct family *family)
 {
-	return count_in(family, MEMBER_RUNS) || count_in(family, MEMBER_WAITS);
+	return count_in(family, MEMBER_RUNS) || count_in(family, MEMBER_WAITS) ||
+	       (!family->is_ending && children_are_awaited(&family->children) && left_ns(family));
 }
 
 static void run(struct family *family)
@@ -280,6 +394,7 @@ static void run(struct family *family)
 		(void)poll(&wait, 1, ROUND_MS);
 		serve_signals(family);
 		reap(family);
+		follow(family);
 		pass_on(family);
 		show_progress(family);
 	}
@@ -292,9 +407,13 @@ int family_run(const struct family_options *options)
 
 	for (size_t i = 0; i < options->found->count && !err; i++)
 		err = add(&family, &options->found->process[i]);
-	if (err) {
+	if (err)
 		fprintf(stderr, "heapinject: %s\n", strerror(-err));
+	else
+		err = begin_to_follow(&family);
+	if (err) {
 		members_close(&family.all);
+		children_close(&family.children);
 		return HI_EXIT_FAILED;
 	}
 	take_signals(&family);
@@ -304,6 +423,7 @@ int family_run(const struct family_options *options)
 	progress_close(&family.progress);
 	const int exit_code = family_print(&family.all, options->session->json);
 	close(family.signal_fd);
+	children_close(&family.children);
 	members_close(&family.all);
 	return exit_code;
 }

@@ -5,6 +5,7 @@
  *
  *   family.h        all of them, from the first attach to the last detach: start here
  *   member.h        one process, and the process of its session
+ *   children.h      processes that they fork meanwhile
  *   family_print.h  what they come to: a table, and one report of all; answer_fields.h: what
  *                   that needs of each answer
  *
@@ -12,9 +13,11 @@
  * target open. Uses cmd/session/ and cmd/choice/; of the analyzer it uses only hi_analyzer.h.
  */
 
-/* family.h - `attach --all`: sessions of several processes. */
+/* family.h - `attach --all` and `--follow-fork`: sessions of several processes. */
 #ifndef HI_FAMILY_H
 #define HI_FAMILY_H
+
+#include <stdbool.h>
 
 #include "processes_found.h"
 #include "session.h"
@@ -22,6 +25,8 @@
 struct family_options {
 	const struct session_options *session; /* of each; its pid is not used */
 	const struct processes_found *found;
+	bool follows_fork;
+	size_t children_max; /* that have sessions at a time */
 };
 
 /*

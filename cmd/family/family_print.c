@@ -30,6 +30,8 @@ static bool has_failed(const struct member *member)
 /* The last word about one that has no answer. */
 static const char *explain(const struct member *member)
 {
+	if (member->why)
+		return member->why;
 	if (member->state == MEMBER_GONE)
 		return "has ended before it was attached to";
 	return member->outcome && member->outcome->is_attached ? "the session failed"
@@ -96,6 +98,24 @@ static void print_receipt(const struct members *members, const struct sum *sum)
 	fputs("\n", stdout);
 }
 
+/* What became of those that were forked meanwhile. */
+static void print_children(const struct members *members)
+{
+	size_t attached = 0;
+
+	if (!members->are_followed)
+		return;
+	for (size_t i = 0; i < members->count; i++)
+		attached += members->member[i].parent && members->member[i].outcome &&
+			    members->member[i].outcome->is_attached;
+	printf("Children forked meanwhile: %zu attached to, %zu ended before that, %zu executed "
+	       "another program, %zu beyond --max-children; children that lived for less than "
+	       "100ms are not counted%s\n",
+	       attached, members->ended, members->executed, members->beyond,
+	       members->is_incomplete ? "; some may have been missed, as /proc could not be read"
+				      : "");
+}
+
 static void print_sum(const struct members *members, const struct sum *sum)
 {
 	if (members->count > 1) {
@@ -108,6 +128,7 @@ static void print_sum(const struct members *members, const struct sum *sum)
 			printf("; %zu failed", sum->failed);
 		fputc('\n', stdout);
 	}
+	print_children(members);
 	print_receipt(members, sum);
 }
 
@@ -163,6 +184,8 @@ static void print_json_member(const struct member *member, const char *answer)
 	memcpy(comm, member->process.comm, sizeof(member->process.comm));
 	printf("{\"pid\":%d,\"name\":", (int)member->process.pid);
 	plain_text_json(stdout, comm);
+	if (member->parent)
+		printf(",\"parent\":%d", (int)member->parent);
 	if (member->state == MEMBER_ENDED)
 		printf(",\"exit_status\":%d", member->exit_code);
 	if (answer)
@@ -172,14 +195,18 @@ static void print_json_member(const struct member *member, const char *answer)
 	fputc('}', stdout);
 }
 
-static void print_json_sum(const struct sum *sum)
+static void print_json_sum(const struct members *members, const struct sum *sum)
 {
 	printf("],\"totals\":{\"samples\":%.0f,\"in_use_bytes\":%.0f,\"in_use_objects\":%.0f,"
 	       "\"allocated_bytes\":%.0f,\"allocated_objects\":%.0f},\"profiles\":%zu,"
-	       "\"failed\":%zu,\"ended_before\":%zu}\n",
+	       "\"failed\":%zu,\"ended_before\":%zu",
 	       sum->totals.samples, sum->totals.in_use_bytes, sum->totals.in_use_objects,
 	       sum->totals.allocated_bytes, sum->totals.allocated_objects, sum->profiles,
 	       sum->failed, sum->gone);
+	if (members->are_followed)
+		printf(",\"children\":{\"ended_before\":%zu,\"executed\":%zu,\"beyond\":%zu}",
+		       members->ended, members->executed, members->beyond);
+	fputs("}\n", stdout);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -228,7 +255,7 @@ int family_print(struct members *members, bool as_json)
 		free(answer);
 	}
 	if (as_json) {
-		print_json_sum(&sum);
+		print_json_sum(members, &sum);
 	} else {
 		print_sum(members, &sum);
 		print_report(members);

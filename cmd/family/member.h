@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "children.h"
 #include "processes_found.h"
 #include "session.h"
 
@@ -23,6 +24,9 @@ enum member_state {
 
 struct member {
 	struct process_found process;
+	struct program_mark mark; /* of its program, where children are followed */
+	pid_t parent;             /* that has forked it meanwhile; 0 = it was given */
+	const char *why;          /* it was not attached to; NULL = nobody has said */
 	enum member_state state;
 	pid_t session;
 	int exit_code;         /* once it has ended */
@@ -41,6 +45,9 @@ struct member {
 struct members {
 	struct member *member;
 	size_t count, room;
+	/* of children that were forked meanwhile, besides those that became members */
+	bool are_followed, is_incomplete; /* incomplete: a look has failed */
+	size_t ended, executed, beyond;
 	char warning[FAMILY_WARNINGS][MEMBER_LINE_MAX]; /* that one of them has had; "" = none */
 };
 
