@@ -656,6 +656,11 @@ enum hi_unwind_kind {
 	 * = *(*(sp + 8 * low) + 8) - *(sp + 8 * high) + 8. A call of C by Go.
 	 */
 	HI_UNWIND_OTHER_STACK = 11,
+	/*
+	 * a frame pointer, but the caller's sp is *(bp + 8 * cfa): frames of a JVM's interpreter,
+	 * for which the stack was moved. The caller's bp is at *bp, the return address above it
+	 */
+	HI_UNWIND_BP_SP = 12,
 };
 #define HI_UNWIND_LOW_BITS 5u
 #define HI_UNWIND_LOW(cfa) ((cfa) & ((1 << HI_UNWIND_LOW_BITS) - 1))
@@ -907,6 +912,12 @@ struct hi_control {
 	 */
 	uint32_t shift_max;
 	uint32_t paused; /* 1 = no allocation is recorded; frees are. Set by the injector */
+	/*
+	 * [code_lo, code_lo + code_bytes): code that comes and goes within a file or none (a
+	 * JVM's). Its rows may be those of other code that was there a second ago; so they hold on
+	 * the thread's own stack only. 0 bytes = there is none. The bytes are stored last
+	 */
+	uint64_t code_lo, code_bytes;
 	struct hi_thinning thinning __attribute__((aligned(64)));
 	struct hi_unsampled_frees unsampled_frees __attribute__((aligned(64)));
 	struct hi_counters counters __attribute__((aligned(64)));

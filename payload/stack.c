@@ -11,10 +11,11 @@
  *    everything is mapped for as long as the thread runs on that stack.
  *  - The page that holds the last return address is mapped to its end.
  *
- * The walk follows a row anywhere within the region. It follows a guess (the frame pointer of a
- * function without rows), and everything after a guess, only within the thread's own stack; on any
- * other stack only within that page. If no region is known, the walk guesses nothing and reads
- * nothing beyond that page.
+ * The walk follows a row anywhere within the region, but for rows of code that comes and goes:
+ * those may be out of date, and hold on the thread's own stack only. It follows a guess (the frame
+ * pointer of a function without rows), and everything after a guess, only within the thread's own
+ * stack; on any other stack only within that page. If no region is known, the walk guesses nothing
+ * and reads nothing beyond that page.
  */
 #include "stack.h"
 
@@ -40,6 +41,11 @@ struct walk {
 	 * NULL = there was no signal
 	 */
 	const uint64_t *interrupted;
+	/*
+	 * code without rows on this stack: [code_lo, code_lo + code_bytes); see hi_control. None on
+	 * the thread's own stack
+	 */
+	uint64_t code_lo, code_bytes;
 	/* the walk is on the thread's own stack, not on one that the program may unmap in part */
 	bool is_own;
 	bool is_guess; /* the walk reached this frame through a guess */
@@ -111,6 +117,9 @@ static bool enter_stack(struct walk *walk)
 		is_known ? regions_top(walk->scratch, walk->thread, walk->at.sp) : sure_end(walk);
 	walk->is_own = is_known &&
 		       (walk->top == walk->thread || walk->top == control_of(walk)->main_stack);
+	walk->code_bytes =
+		walk->is_own ? 0 : __atomic_load_n(&control_of(walk)->code_bytes, __ATOMIC_ACQUIRE);
+	walk->code_lo = control_of(walk)->code_lo;
 	return is_known;
 }
 
@@ -213,6 +222,24 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
 }
 
 /*
+ * Leaves a frame of an interpreter: it has a frame pointer, and its caller's sp was moved, so that
+ * it is beside bp.
+ */
+static enum hi_stack_end step_to_saved_sp(struct walk *walk, struct rule rule)
+{
+	const uint64_t bp = walk->at.bp;
+	struct registers caller;
+
+	if (!read_word(walk, bp + 8 * (int64_t)rule.cfa, &caller.sp) ||
+	    !read_word(walk, bp, &caller.bp) || !read_word(walk, bp + 8, &caller.pc) ||
+	    caller.sp & 7 || caller.sp < bp + HI_ARCH_FRAME_CFA || caller.sp > walk->top)
+		return HI_END_BAD_FRAME;
+	walk->at = caller;
+	walk->is_pc_exact = false;
+	return caller.pc ? NO_END : HI_END_COMPLETE;
+}
+
+/*
  * Reads the word below sp. Only a frame that a signal interrupted may have it in use: the frame of
  * the signal itself begins further down.
  */
@@ -309,6 +336,8 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 		return step_by_register(walk, rule);
 	case HI_UNWIND_OTHER_STACK:
 		return step_to_other_stack(walk, rule);
+	case HI_UNWIND_BP_SP:
+		return step_to_saved_sp(walk, rule);
 	default:
 		return step_by_frame_pointer(walk);
 	}
@@ -356,11 +385,14 @@ pass_plain_frames(struct walk *walk, uint32_t count)
 	uint64_t *end = walk->scratch->frame + count, *const full =
 							      walk->scratch->frame + HI_FRAMES_MAX;
 	const uint64_t *bp = &walk->at.bp;
+	const uint64_t code_lo = walk->code_lo, code_bytes = walk->code_bytes;
 	int64_t slot;
 
 	if (walk->is_pc_exact || sp & 7)
 		return count;
 	for (; end < full; pc = caller) {
+		if (pc - 1 - code_lo < code_bytes)
+			break;
 		place = next > RULES_NEXT_VARIES ? next : rules_place(pc - 1);
 		if (rules_read((const struct hi_rule_entry *)(rules + place), &value) !=
 		    pc + mark) {
@@ -398,6 +430,12 @@ pass_plain_frames(struct walk *walk, uint32_t count)
 	return (uint32_t)(end - walk->scratch->frame);
 }
 
+static struct rule rule_of(const struct walk *walk, uint64_t pc)
+{
+	return pc - walk->code_lo < walk->code_bytes ? (struct rule){.kind = HI_UNWIND_NONE}
+						     : rules_find(walk->state, walk->stamp, pc);
+}
+
 struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,
 			    const struct hook_call *call, struct hi_scratch *scratch)
 {
@@ -419,7 +457,7 @@ struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,
 		struct rule rule;
 
 		count = pass_plain_frames(&walk, count);
-		rule = rules_find(state, walk.stamp, walk.at.pc - !walk.is_pc_exact);
+		rule = rule_of(&walk, walk.at.pc - !walk.is_pc_exact);
 		walk.is_plain =
 			walk.is_plain && (rules_is_plain(rule) || rule.kind == HI_UNWIND_END);
 		end = step(&walk, rule);

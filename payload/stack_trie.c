@@ -180,17 +180,30 @@ follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t s
 	}
 }
 
+/* Rows of code that comes and goes hold on the thread's own stack only, and so do these walks. */
+static inline bool may_be_stale(const struct hi_state *state, uint64_t top)
+{
+	const struct hi_control *control = (const struct hi_control *)state->control;
+
+	return top != control->main_stack &&
+	       __atomic_load_n(&control->code_bytes, __ATOMIC_RELAXED);
+}
+
 uint32_t stack_trie_find(const struct hi_state *state, uint64_t thread,
 			 const struct hook_call *call, const struct hi_scratch *scratch)
 {
 	const uint64_t sp = (uint64_t)(call + 1);
+	uint64_t top;
 
 	if (!state->walk_bits || sp & 7 || !regions_is_last(state, scratch, sp))
+		return 0;
+	top = regions_top(scratch, thread, sp);
+	if (top != thread && may_be_stale(state, top))
 		return 0;
 	return follow(state,
 		      find_edge(state, state->walk_nodes, 0,
 				call->return_address + rules_mark(rules_stamp(state))),
-		      sp, regions_top(scratch, thread, sp));
+		      sp, top);
 }
 
 /*

@@ -12,6 +12,7 @@
 /* some seconds of work; the largest programs have a tenth of it */
 #define BUILD_BYTES_MAX (1ull << 30)
 /* how far below its present mapping the main thread's stack may grow */
+#define LATE_CODE_SHARE 2
 #define STACK_GROWTH (64ull << 20)
 
 void publisher_open(struct publisher *publisher)
@@ -138,6 +139,51 @@ static void copy_table(struct publisher *publisher, struct stored_table *stored,
 	unwind_table_close(&stored->table);
 }
 
+void publisher_reserve_code(struct publisher *publisher, uint64_t bytes)
+{
+	struct published_code *code = &publisher->code;
+	const uint64_t left = publisher->room ? publisher->room - publisher->used : UINT64_MAX;
+	const uint64_t most = left / LATE_CODE_SHARE / 2;
+
+	if (code->bytes)
+		return;
+	code->bytes = (bytes < most ? bytes : most) / 8 * 8;
+	code->place[0] = publisher->used;
+	code->place[1] = publisher->used + code->bytes;
+	publisher->used += 2 * code->bytes;
+}
+
+int publisher_set_code(struct publisher *publisher, const struct unwind_table *table, size_t count,
+		       uint8_t *tables)
+{
+	struct published_code *code = &publisher->code;
+	uint64_t at = code->place[code->next];
+	const uint64_t end = at + code->bytes;
+
+	code->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t rows = (uint64_t)table[i].row_count * sizeof(*table[i].row);
+		const uint64_t index = (uint64_t)table[i].index_count * sizeof(*table[i].index);
+
+		if (i == PUBLISH_CODE_MAX || rows + index + 8 > end - at) {
+			code->count = 0;
+			return -ENOSPC;
+		}
+		memcpy(tables + at, table[i].row, rows);
+		memcpy(tables + at + rows, table[i].index, index);
+		code->module[code->count++] =
+			(struct hi_unwind_module){.lo = table[i].lo,
+						  .hi = table[i].hi,
+						  .rows = at,
+						  .index = at + rows,
+						  .row_count = table[i].row_count,
+						  .index_count = table[i].index_count};
+		at += (rows + index + 7) / 8 * 8;
+	}
+	code->next = !code->next;
+	return 0;
+}
+
 /*
  * The generation is odd while the copy changes, so that a payload preempted in the middle of it
  * notices.
@@ -155,6 +201,28 @@ static void end_change(uint64_t *generation, uint32_t *current, uint32_t which)
 	__atomic_store_n(current, which, __ATOMIC_RELEASE);
 }
 
+/* Adds to the directory the code whose place is before `lo`, unless it was added. */
+static void add_code(const struct published_code *code, remote_addr lo, uint32_t *added,
+		     struct hi_unwind_directory *directory, uint32_t *count)
+{
+	while (*added < code->count && code->module[*added].lo < lo && *count < HI_MODULE_CAPACITY)
+		directory->module[(*count)++] = code->module[(*added)++];
+}
+
+/* The bounds only grow: a walk may still use tables of before. */
+static void publish_bounds(const struct published_code *code, struct hi_control *control)
+{
+	if (!code->count)
+		return;
+	const uint64_t lo = code->module[0].lo, hi = code->module[code->count - 1].hi;
+	const uint64_t had = control->code_bytes, had_hi = control->code_lo + had;
+	const uint64_t first = had && control->code_lo < lo ? control->code_lo : lo;
+
+	control->code_lo = first;
+	__atomic_store_n(&control->code_bytes, (had && had_hi > hi ? had_hi : hi) - first,
+			 __ATOMIC_RELEASE);
+}
+
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images,
 			      struct hi_control *control, uint8_t *tables)
 {
@@ -163,17 +231,21 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 	struct hi_unwind_directory *directory = &control->directory[next];
 	begin_change(&directory->generation);
 	publisher->missing = 0;
-	uint32_t count = 0;
+	publish_bounds(&publisher->code, control);
+	uint32_t count = 0, code = 0;
 	/* images and their texts are sorted by address, and so is the directory */
 	for (size_t i = 0; i < images->count; i++) {
 		const struct elf_image *image = &images->image[i];
-		for (size_t j = 0; j < image->text_count && count < HI_MODULE_CAPACITY; j++) {
+		for (size_t j = 0; j < image->text_count; j++) {
 			struct stored_table *stored =
 				stored_find(publisher, image, &image->text[j]);
 			if (stored)
 				copy_table(publisher, stored, tables, room);
 			if (!stored || !stored->copied)
 				continue;
+			add_code(&publisher->code, image->text[j].lo, &code, directory, &count);
+			if (count == HI_MODULE_CAPACITY)
+				break;
 			directory->module[count++] = (struct hi_unwind_module){
 				.lo = image->text[j].lo,
 				.hi = image->text[j].hi,
@@ -184,6 +256,7 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 			};
 		}
 	}
+	add_code(&publisher->code, UINT64_MAX, &code, directory, &count);
 	directory->count = count;
 	end_change(&directory->generation, &control->current_directory, next);
 }

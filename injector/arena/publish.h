@@ -23,7 +23,22 @@ struct stored_table {
 	bool copied;
 };
 
+#define PUBLISH_CODE_MAX 8u
+
+/*
+ * Tables of code that is in no file and changes (hotspot.h). They have two places of equal size in
+ * the tables part: one is written while the payload reads the other.
+ */
+struct published_code {
+	uint64_t place[2]; /* offsets in the tables part */
+	uint64_t bytes;    /* of each place; 0 = there is none */
+	unsigned next;     /* the place to write */
+	struct hi_unwind_module module[PUBLISH_CODE_MAX];
+	uint32_t count;
+};
+
 struct publisher {
+	struct published_code code;
 	struct stored_table *stored;
 	size_t stored_count;
 	uint64_t used; /* bytes of the tables part in use */
@@ -63,6 +78,18 @@ uint64_t publisher_bytes(const struct publisher *publisher);
  */
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images,
 			      struct hi_control *control, uint8_t *tables);
+
+/*
+ * Sets room aside for changing code: `bytes` twice, or, once the arena exists, what of it a part of
+ * the room that is left can hold. Once.
+ */
+void publisher_reserve_code(struct publisher *publisher, uint64_t bytes);
+/*
+ * Copies tables of changing code, sorted by address, in place of those of the last call. They take
+ * effect by publisher_publish_tables. -ENOSPC: they have no room, and there are none.
+ */
+must_check int publisher_set_code(struct publisher *publisher, const struct unwind_table *table,
+				  size_t count, uint8_t *tables);
 
 /*
  * Publishes the mappings that may hold a stack: all that are readable and writable and have no

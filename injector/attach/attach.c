@@ -25,6 +25,7 @@
 #include "seccomp_filter.h"
 #include "snapshot.h"
 #include "watch.h"
+#include "watch_code.h"
 
 #define BORROW_DEADLINE_MS 5000
 #define DEADMAN_SECONDS 5 /* the payload disarms itself after this long without a heartbeat */
@@ -87,6 +88,7 @@ static int prepare(struct attachment *attachment, const struct attach_options *o
 	err = publisher_build(&attachment->publisher, &attachment->images);
 	if (err)
 		return err;
+	watch_code_begin(attachment);
 	attachment->step = "looking for a system call instruction in it";
 	return remote_gadgets_find(&attachment->maps, &attachment->memory, &attachment->gadgets);
 }
@@ -296,6 +298,7 @@ static int patch(struct attachment *attachment)
 		return err;
 	arena_extend_stacks(&attachment->arena);
 	attachment->step = "publishing unwind tables";
+	(void)watch_code_read(attachment);
 	publisher_publish_tables(&attachment->publisher, &attachment->images,
 				 attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps,

@@ -83,6 +83,7 @@ void attachment_close(struct attachment *attachment)
 	probes_remove(&attachment->probes);
 	arena_close(&attachment->arena);
 	publisher_close(&attachment->publisher);
+	hotspot_close(&attachment->hotspot);
 	elf_images_close(&attachment->images);
 	maps_close(&attachment->maps);
 	look_close(&attachment->look);

@@ -11,6 +11,7 @@
 #define HI_ATTACHMENT_H
 
 #include "arena.h"
+#include "hotspot.h"
 #include "loader.h"
 #include "look.h"
 #include "publish.h"
@@ -38,6 +39,8 @@ struct attachment {
 	struct payload_image payload;
 	const struct loader *loader;
 	struct publisher publisher;
+
+	struct hotspot hotspot; /* the code of a JVM */
 
 	struct arena arena; /* of a session of our own */
 	struct probes probes;

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "journal.h"
 #include "stop_world.h"
+#include "watch_code.h"
 
 /*
  * A library that may be unloaded is hooked once it has been there for this long: hooking it stops
@@ -280,6 +281,7 @@ static int refresh(struct attachment *attachment, struct pump *pump)
 		       &attachment->memory, &attachment->images);
 	if (!objects.are_blurred)
 		err = publisher_build(&attachment->publisher, &attachment->images);
+	watch_code_begin(attachment);
 	publisher_publish_tables(&attachment->publisher, &attachment->images,
 				 attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps,
@@ -347,6 +349,7 @@ int watch_round(struct attachment *attachment, struct pump *pump)
 		(void)!attachment_follow(attachment);
 	const uint64_t link_map = attachment->link_map;
 	int err = looked ? look_anew(attachment, pump) : 0;
+	watch_code_round(attachment, pump);
 	if (!err && link_map == attachment->link_map)
 		err = patch_settled(attachment, pump);
 	if (!err)

@@ -450,6 +450,7 @@ static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number
 	if (id >= pump->stacks_size / HI_STACK_UNIT || !stack_copy(pump, id, &stack, frame))
 		return 0;
 	stack.stack = pump->stack_number[id] = *out_number = ++pump->last_stack;
+	pump->is_code_missing |= stack.record.flags != HI_END_COMPLETE;
 	stack.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, stack.record.flags,
 						frame, stack.frame_count);
 	const struct stream_part frames = {frame, stack.frame_count * sizeof(*frame)};

@@ -67,6 +67,9 @@ struct pump {
 	bool is_behind;
 	/* a stack pointer for which the payload found no region since the last round; 0 = none */
 	uint64_t unknown_sp;
+	/* a new stack came to no proper end: its code may be unknown. The reader of this clears it
+	 */
+	bool is_code_missing;
 	struct sent_module {
 		char *path;
 		uint64_t device, inode, lo, hi, bias;

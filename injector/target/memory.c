@@ -24,6 +24,7 @@
 /* so much is read by process_vm_readv, which does not look up each page by itself */
 #define MUCH_BYTES (64u << 10)
 #define SLOW_BYTE_NS 2000000
+#define PIECES_AT_ONCE 512u /* of at most IOV_MAX */
 
 static int open_for(struct memory *memory, pid_t pid, pid_t tid, int flags)
 {
@@ -122,6 +123,46 @@ int memory_read_much(const struct memory *memory, remote_addr from, void *into, 
 	    memory_is_alive(memory))
 		return 0;
 	return memory_read(memory, from, into, size);
+}
+
+/* Returns how many of the first pieces were read; the one after them may be what failed. */
+static size_t read_first_pieces(const struct memory *memory, struct memory_piece *piece,
+				size_t count)
+{
+	struct iovec local[PIECES_AT_ONCE], remote[PIECES_AT_ONCE];
+	size_t read = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){piece[i].into, piece[i].size};
+		remote[i] = (struct iovec){(void *)(uintptr_t)piece[i].from, piece[i].size};
+	}
+	ssize_t got =
+		memory->copy ? -1 : process_vm_readv(memory->tid, local, count, remote, count, 0);
+
+	for (; read < count && got >= (ssize_t)piece[read].size; read++) {
+		got -= (ssize_t)piece[read].size;
+		piece[read].is_read = true;
+	}
+	return read;
+}
+
+int memory_read_pieces(const struct memory *memory, struct memory_piece *piece, size_t count)
+{
+	for (size_t done = 0; done < count;) {
+		const size_t left = count - done;
+		const size_t most = left < PIECES_AT_ONCE ? left : PIECES_AT_ONCE;
+		const size_t read = read_first_pieces(memory, piece + done, most);
+
+		done += read;
+		if (read == most)
+			continue;
+		const int err =
+			memory_read(memory, piece[done].from, piece[done].into, piece[done].size);
+		if (err == -ESRCH)
+			return err;
+		piece[done++].is_read = !err;
+	}
+	return memory->copy || memory_is_alive(memory) ? 0 : -ESRCH;
 }
 
 static bool is_readable(const struct memory *memory, remote_addr from, size_t size)

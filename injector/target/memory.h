@@ -91,6 +91,18 @@ must_check int memory_read(const struct memory *memory, remote_addr from, void *
  */
 must_check int memory_read_much(const struct memory *memory, remote_addr from, void *into,
 				size_t size);
+/*
+ * Many small pieces by few system calls, as memory_read_much. A piece that cannot be read has
+ * is_read false. -ESRCH: the address space is gone.
+ */
+struct memory_piece {
+	remote_addr from;
+	void *into;
+	size_t size;
+	bool is_read;
+};
+must_check int memory_read_pieces(const struct memory *memory, struct memory_piece *piece,
+				  size_t count);
 must_check int memory_write(const struct memory *memory, remote_addr to, const void *from,
 			    size_t size);
 must_check int memory_read_u64(const struct memory *memory, remote_addr from, uint64_t *out_value);

@@ -183,7 +183,7 @@ static int build_rows(struct builder *builder, const struct eh_frame *frame)
 	return err;
 }
 
-static int build_index(struct unwind_table *table)
+int unwind_table_index(struct unwind_table *table)
 {
 	uint32_t row = 0;
 
@@ -417,7 +417,7 @@ int unwind_table_build(const struct elf_image *image, const struct elf_text *tex
 	if (!err)
 		err = fill_gaps(&builder, image->elf);
 	if (!err)
-		err = build_index(&table);
+		err = unwind_table_index(&table);
 	if (err) {
 		unwind_table_close(&table);
 		return err;

@@ -45,6 +45,8 @@ must_check int unwind_table_section(const struct elf_image *image, struct eh_sec
 /* text: one of image->text. -ENOENT: the object has no .eh_frame, so there is no table. */
 must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text,
 				  struct unwind_table *out_table);
+/* Makes the index, for rows that have another source. -ENOMEM. */
+must_check int unwind_table_index(struct unwind_table *table);
 void unwind_table_close(struct unwind_table *table);
 /* Returns the row that covers pc, as the payload finds it; never NULL for lo <= pc < hi. */
 const struct hi_unwind_row *unwind_table_find(const struct unwind_table *table, remote_addr pc);

@@ -109,6 +109,51 @@ UNIT_TEST(caller_of_a_realigned_frame_has_its_frame_pointer)
 	CHECK_EQ(scene.frame[2], TEXT + 0x50);
 }
 
+/* The caller's frame is as large as before its stack pointer was moved for the interpreter. */
+UNIT_TEST(interpreted_frame_has_its_callers_sp_beside_bp)
+{
+	struct scene scene = scene_open();
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, -1, HI_UNWIND_BP_SP, 0},
+	     {0x200, 4, HI_UNWIND_SP, -2});
+	scene.stack[7] = at(&scene, 20); /* the caller's sp */
+	scene.stack[8] = at(&scene, 60); /* the caller's bp */
+	scene.stack[9] = TEXT + 0x250;
+	scene.stack[23] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.frame[1], TEXT + 0x250);
+	CHECK_EQ(scene.frame[2], TEXT + 0x50);
+	scene.stack[7] = at(&scene, 9); /* within the frame itself */
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_BAD_FRAME);
+	scene.stack[7] = at(&scene, 2 * HI_PAGE_BYTES / 8);
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_BAD_FRAME);
+	scene.stack[7] = at(&scene, 20) + 4;
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, at(&scene, 8)), HI_END_BAD_FRAME);
+	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, 64), HI_END_BAD_FRAME);
+}
+
+/* Rows of code that comes and goes may be wrong, and a foreign stack may lack a part. */
+UNIT_TEST(changing_code_has_rows_on_the_threads_own_stack_only)
+{
+	struct scene scene = scene_open();
+	struct hi_control *control = scene.arena.control;
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, 3, HI_UNWIND_SP, 0},
+	     {0x200, 2, HI_UNWIND_SP, 0});
+	control->code_lo = TEXT + 0x100;
+	control->code_bytes = 0x100;
+	scene.stack[1] = TEXT + 0x150;
+	scene.stack[4] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, TEXT + 0x250, 0, 0), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	control->main_stack = 0;
+	CHECK_EQ(walk(&scene, TEXT + 0x250, 0, 0), HI_END_NO_ROW);
+	CHECK_EQ(scene.count, 2);
+	control->code_bytes = 0;
+	CHECK_EQ(walk(&scene, TEXT + 0x250, 0, 0), HI_END_COMPLETE);
+}
+
 UNIT_TEST(plt_entry_depends_on_how_far_it_got)
 {
 	struct scene scene = scene_open();

@@ -6,6 +6,7 @@
 #include "publish.h"
 #include "arena.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,6 +446,51 @@ UNIT_TEST(tables_without_room_are_counted_and_nothing_is_overrun)
 	publisher_publish_tables(&publisher, &own.images, control, tables);
 	CHECK(lookup(libc->text[0].lo + 4096));
 	CHECK_EQ(publisher.missing, 0);
+	finish();
+	own_close(&own);
+}
+
+/* A table of two rows for code that begins at lo. */
+static struct unwind_table code_at(remote_addr lo, int16_t cfa)
+{
+	struct unwind_table table = {.lo = lo, .hi = lo + HI_PAGE_BYTES, .row_count = 2};
+	table.row = calloc(2, sizeof(*table.row));
+	CHECK(table.row);
+	table.row[1] = (struct hi_unwind_row){.pc = 0x100, .cfa = cfa, .kind = HI_UNWIND_SP};
+	CHECK_EQ(unwind_table_index(&table), 0);
+	return table;
+}
+
+UNIT_TEST(changing_code_is_published_among_the_objects)
+{
+	struct own own = own_open();
+	struct unwind_table code[2] = {code_at(0x10000, 3), code_at(1ull << 47, 4)};
+	prepare(TABLES_BYTES);
+	publisher_reserve_code(&publisher, 4096);
+	CHECK_EQ(publisher_build(&publisher, &own.images), 0);
+	CHECK_EQ(publisher_set_code(&publisher, code, 2, tables), 0);
+	publisher_publish_tables(&publisher, &own.images, control, tables);
+	CHECK_EQ(lookup(0x10100)->cfa, 3);
+	CHECK_EQ(lookup((1ull << 47) + 0x100)->cfa, 4);
+	for (uint32_t i = 1; i < directory()->count; i++)
+		CHECK(directory()->module[i - 1].hi <= directory()->module[i].lo);
+	CHECK_EQ(control->code_lo, 0x10000);
+	CHECK_EQ(control->code_lo + control->code_bytes, (1ull << 47) + HI_PAGE_BYTES);
+	/* What is read now stays as it is while the next tables are written. */
+	const struct hi_unwind_row *before = lookup(0x10100);
+	code[0].row[1].cfa = 5;
+	CHECK_EQ(publisher_set_code(&publisher, code, 1, tables), 0);
+	CHECK_EQ(before->cfa, 3);
+	publisher_publish_tables(&publisher, &own.images, control, tables);
+	CHECK_EQ(lookup(0x10100)->cfa, 5);
+	CHECK(!lookup((1ull << 47) + 0x100));
+	/* What finds no room leaves none that would be wrong. */
+	code[0].row_count = 512;
+	CHECK_EQ(publisher_set_code(&publisher, code, 1, tables), -ENOSPC);
+	publisher_publish_tables(&publisher, &own.images, control, tables);
+	CHECK(!lookup(0x10100));
+	unwind_table_close(&code[0]);
+	unwind_table_close(&code[1]);
 	finish();
 	own_close(&own);
 }

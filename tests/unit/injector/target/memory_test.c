@@ -198,4 +198,26 @@ UNIT_TEST(zombie_leader_is_reached_through_another_thread)
 	waitpid(child, NULL, 0);
 }
 
+UNIT_TEST(pieces_are_read_but_for_those_that_cannot_be)
+{
+	enum { PIECES = 1500 };
+	static uint64_t from[PIECES], into[PIECES];
+	static struct memory_piece piece[PIECES];
+	struct memory memory;
+
+	CHECK_EQ(memory_open_to_read(&memory, getpid(), getpid()), 0);
+	for (size_t i = 0; i < PIECES; i++) {
+		from[i] = i + 1;
+		piece[i] = (struct memory_piece){
+			.from = (uintptr_t)&from[i], .into = &into[i], .size = sizeof(*into)};
+	}
+	piece[0].from = piece[7].from = piece[512].from = piece[PIECES - 1].from = 8;
+	CHECK_EQ(memory_read_pieces(&memory, piece, PIECES), 0);
+	for (size_t i = 0; i < PIECES; i++) {
+		CHECK_EQ(piece[i].is_read, piece[i].from != 8);
+		CHECK_EQ(into[i], piece[i].is_read ? i + 1 : 0);
+	}
+	memory_close(&memory);
+}
+
 UNIT_MAIN()

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* hotspot.c - see hotspot.h. */
+#include "hotspot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "clock.h"
+#include "hotspot_rows.h"
+
+#define LOOK_EVERY_NS 1000000000ull
+#define EARLY_NS 20000000ull
+/* between two looks, pause at least this many times the CPU time that the last one took */
+#define LOOK_SHARE 50u
+
+bool hotspot_find(struct hotspot *hotspot, const struct elf_images *images,
+		  const struct memory *memory)
+{
+	remote_addr address;
+
+	for (size_t i = 0; i < images->count && !hotspot->is_known && !hotspot->refused; i++) {
+		const struct elf_image *image = &images->image[i];
+
+		if (image->is_vdso || elf_image_symbol(image, "gHotSpotVMStructs", &address, NULL))
+			continue;
+		const int err = hotspot_layout_read(image, memory, &hotspot->layout);
+
+		hotspot->is_known = !err;
+		hotspot->refused = err;
+	}
+	return hotspot->is_known;
+}
+
+uint64_t hotspot_bytes(const struct hotspot *hotspot, const struct memory *memory)
+{
+	struct hotspot_code code;
+	uint64_t bytes = HOTSPOT_ROWS_PER_BLOB * HOTSPOT_BLOBS_MAX * sizeof(struct hi_unwind_row);
+
+	if (!hotspot->is_known || hotspot_heaps_read(&hotspot->layout, memory, &code))
+		return 0;
+	for (size_t i = 0; i < code.heap_count; i++)
+		bytes += ((code.heap[i].end - code.heap[i].lo) / HI_INDEX_BYTES + 4) *
+			 sizeof(uint32_t);
+	return bytes;
+}
+
+bool hotspot_is_due(const struct hotspot *hotspot, bool is_missing)
+{
+	return hotspot->is_known && !hotspot->refused &&
+	       clock_now_ns() >= (is_missing ? hotspot->early_ns : hotspot->due_ns);
+}
+
+static void drop_tables(struct hotspot *hotspot)
+{
+	for (size_t i = 0; i < hotspot->table_count; i++)
+		unwind_table_close(&hotspot->table[i]);
+	hotspot->table_count = 0;
+}
+
+static int build_tables(struct hotspot *hotspot)
+{
+	int err = 0;
+
+	drop_tables(hotspot);
+	for (size_t i = 0; i < hotspot->code.heap_count && !err; i++) {
+		const struct hotspot_heap *heap = &hotspot->code.heap[i];
+
+		if (heap->hi == heap->lo)
+			continue;
+		err = hotspot_rows_build(&hotspot->code, heap,
+					 &hotspot->table[hotspot->table_count]);
+		hotspot->table_count += !err;
+	}
+	if (err)
+		drop_tables(hotspot);
+	return err;
+}
+
+static bool is_same(const struct hotspot_code *a, const struct hotspot_code *b)
+{
+	return a->heap_count == b->heap_count && a->blob_count == b->blob_count &&
+	       !memcmp(a->heap, b->heap, a->heap_count * sizeof(*a->heap)) &&
+	       (!a->blob_count || !memcmp(a->blob, b->blob, a->blob_count * sizeof(*a->blob)));
+}
+
+int hotspot_look(struct hotspot *hotspot, const struct memory *memory)
+{
+	struct hotspot_code code = {.heap_count = 0};
+	const uint64_t before_ns = clock_used_ns();
+	int err = hotspot_code_read(&hotspot->layout, memory, &hotspot->texts, &code);
+	bool is_new = false;
+
+	if (!err && hotspot->table_count && is_same(&code, &hotspot->code)) {
+		hotspot_code_close(&code);
+	} else {
+		hotspot_code_close(&hotspot->code);
+		hotspot->code = code;
+		drop_tables(hotspot);
+		if (!err)
+			err = build_tables(hotspot);
+		is_new = !err;
+	}
+	const uint64_t pause_ns = LOOK_SHARE * (clock_used_ns() - before_ns);
+
+	hotspot->early_ns = clock_now_ns() + (pause_ns > EARLY_NS ? pause_ns : EARLY_NS);
+	hotspot->due_ns = clock_now_ns() + (pause_ns > LOOK_EVERY_NS ? pause_ns : LOOK_EVERY_NS);
+	return err ? err : is_new;
+}
+
+void hotspot_close(struct hotspot *hotspot)
+{
+	drop_tables(hotspot);
+	hotspot_code_close(&hotspot->code);
+	hotspot_texts_close(&hotspot->texts);
+	*hotspot = (struct hotspot){.is_known = false};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room hotspot/: the code of a JVM, read from outside by the description that HotSpot has of itself
+ * for debuggers.
+ *
+ *   hotspot.h          all of it, and renewed: start here
+ *   hotspot_layout.h   that description
+ *   hotspot_code.h     the pieces of code that there are
+ *   hotspot_rows.h     their frames as unwind rows
+ *
+ * Uses unwind/, elf/, target/. Nothing of the JVM is called, stopped or written.
+ */
+
+/*
+ * hotspot.h - the unwind tables of a JVM's compiled code and stubs. They come and go while it runs:
+ * each look reads what there is, and makes the tables anew if it differs from before.
+ */
+#ifndef HI_HOTSPOT_H
+#define HI_HOTSPOT_H
+
+#include "hotspot_code.h"
+#include "unwind_table.h"
+
+struct hotspot {
+	bool is_known; /* there is a JVM, and its description is sound */
+	int refused;   /* the error for which it is not followed; 0 = none so far */
+	struct hotspot_layout layout;
+	struct hotspot_texts texts;
+	struct hotspot_code code;
+	struct unwind_table table[HOTSPOT_HEAPS_MAX];
+	size_t table_count;
+	uint64_t due_ns;   /* when to look again (clock.h) */
+	uint64_t early_ns; /* when, if a stack could not be followed */
+};
+
+/* Looks for a JVM among the objects, unless one is known or was refused. False: there is none. */
+bool hotspot_find(struct hotspot *hotspot, const struct elf_images *images,
+		  const struct memory *memory);
+/* How many bytes its tables may take. 0: not known. */
+uint64_t hotspot_bytes(const struct hotspot *hotspot, const struct memory *memory);
+/* Is it time for another look? is_missing: a stack could not be followed. */
+bool hotspot_is_due(const struct hotspot *hotspot, bool is_missing);
+/*
+ * Reads the code. 1: table[] is new; 0: it is as before. On an error there are no tables: old ones
+ * would lead astray.
+ */
+must_check int hotspot_look(struct hotspot *hotspot, const struct memory *memory);
+void hotspot_close(struct hotspot *hotspot);
+
+#endif
