@@ -151,7 +151,7 @@ UNIT_TEST(another_inode_is_not_used)
 UNIT_TEST(a_path_that_was_right_is_no_proof)
 {
 	struct stat status;
-	char own[64];
+	char own[PATH_MAX + 64];
 
 	calling_function();
 	CHECK_EQ(stat(self_path(), &status), 0);
