@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "control_socket.h"
 #include "detach.h"
@@ -16,7 +15,6 @@
 #include "session_request.h"
 
 #define LOCK_PATIENCE 20 /* number of tries; with the wait in attachment_open ten seconds */
-#define BEAT_LOOK_NS 100000000
 
 static int detach_orphan(struct attachment *attachment)
 {
@@ -39,22 +37,6 @@ static int detach_orphan(struct attachment *attachment)
 	int err = detach(attachment, &receipt);
 	receipt_print(&receipt, stdout);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
-}
-
-/*
- * Whether a live injector is attached. The lock normally rules that out, but not if the other
- * injector sees the target through another mount of /proc, for example in a container. Its
- * heartbeat can be seen nevertheless.
- */
-static bool is_beating(const struct attachment *attachment)
-{
-	const struct timespec pause = {.tv_nsec = BEAT_LOOK_NS};
-	uint64_t heartbeat;
-	nanosleep(&pause, NULL);
-	return !memory_read_u64(&attachment->memory,
-				attachment->control->arena + offsetof(struct hi_control, heartbeat),
-				&heartbeat) &&
-	       heartbeat != attachment->control->heartbeat;
 }
 
 /* The pid may be a number in another container, or that of a later process. */
@@ -108,8 +90,13 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	int err = open_patiently(&attachment, pid, preflight->tid ? preflight->tid : pid);
 	if (!err)
 		err = recover(&attachment);
-	/* if the arena is inherited, the heartbeat is for the parent process */
-	if (!err && !attachment.is_inherited && is_beating(&attachment))
+	/*
+	 * The lock normally rules out a live injector, but not if that sees the target through
+	 * another mount of /proc, for example in a container. Of an inherited arena the heartbeat
+	 * is for the parent process.
+	 */
+	if (!err && !attachment.is_inherited &&
+	    arena_is_beating(attachment.control->arena, &attachment.memory))
 		err = -EBUSY;
 	/* the lock is ours: no other session begins */
 	if (!err || err == -ENOENT)

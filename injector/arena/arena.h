@@ -178,6 +178,11 @@ must_check int arena_gate_entries(const struct hi_control *control, const struct
  * other processes may have written to.
  */
 bool arena_is_inherited(remote_addr base, const struct memory *memory);
+/*
+ * Does a live injector store its heartbeat in it, wherever that runs? Looks for a tenth of a
+ * second. False of an injector that stands still.
+ */
+bool arena_is_beating(remote_addr base, const struct memory *memory);
 /* Writes the head of the payload's state, armed == 0. load_count: load_count.h; 0 = not known. */
 must_check int arena_fill_state(const struct hi_control *control, const struct memory *memory,
 				remote_addr load_count);

@@ -6,12 +6,14 @@
 #include "arena.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "arch.h"
 #include "same_memory.h"
 
 /* bytes, some five records: a cache line arrives while so many are written */
 #define RING_AHEAD 512
+#define BEAT_LOOK_NS 100000000
 
 /*
  * Writes only what has changed: each word may have to be written through a stopped thread
@@ -129,6 +131,18 @@ bool arena_is_inherited(remote_addr base, const struct memory *memory)
 	(void)!memory_read_u64(memory, base + state + offsetof(struct hi_state, unforked),
 			       &unforked);
 	return !unforked && !is_owner(base, memory);
+}
+
+bool arena_is_beating(remote_addr base, const struct memory *memory)
+{
+	const struct timespec pause = {.tv_nsec = BEAT_LOOK_NS};
+	const remote_addr address = base + offsetof(struct hi_control, heartbeat);
+	uint64_t before, now;
+
+	if (memory_read_u64(memory, address, &before))
+		return false;
+	nanosleep(&pause, NULL);
+	return !memory_read_u64(memory, address, &now) && now != before;
 }
 
 int arena_gate_entries(const struct hi_control *control, const struct memory *memory,

@@ -7,6 +7,7 @@
  */
 #include "preflight_checks.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,6 +44,49 @@ static bool is_injector_alive(pid_t injector, const struct mapping *arena)
 	return found;
 }
 
+/* The injector that has this number in a container, by its number here; 0: none is seen. */
+static pid_t find_injector(pid_t inner, const struct mapping *arena)
+{
+	DIR *proc = opendir(PROC_DIRECTORY);
+	struct proc_status status;
+	pid_t pid;
+
+	while (proc && (pid = proc_next(proc)))
+		if (!proc_status_read(pid, pid, &status) && status.ns_pid == inner &&
+		    pid != inner && is_injector_alive(pid, arena))
+			break;
+	if (!proc)
+		return 0;
+	closedir(proc);
+	return pid;
+}
+
+/* Of a session that this pid is not: it is one of a container, or has died. */
+static int refuse_distant(struct subject *subject, const struct mapping *arena, const char *remedy)
+{
+	struct preflight *out = subject->out;
+	const pid_t found = find_injector(out->injector, arena);
+	char there[64];
+
+	if (found) {
+		snprintf(there, sizeof(there), "end it there, or kill -TERM %d", found);
+		const int answer =
+			refuse(subject, PREFLIGHT_ATTACHED, there,
+			       "heapinject is attached to it already, in another container (pid "
+			       "%d, there %d)",
+			       found, out->injector);
+		out->injector = found;
+		return answer;
+	}
+	if (arena_is_beating(arena->lo, &subject->memory))
+		return refuse(subject, PREFLIGHT_ATTACHED, "end it there",
+			      "heapinject is attached to it already, from where this container "
+			      "does not see (there pid %d)",
+			      out->injector);
+	return refuse(subject, PREFLIGHT_ORPHAN, remedy,
+		      "an earlier heapinject (pid %d) died while attached to it", out->injector);
+}
+
 /*
  * Only a mapped control block is a session: a gate that had to stay behind is no obstacle. attach
  * removes what a fork has inherited.
@@ -67,8 +111,7 @@ int check_earlier_session(struct subject *subject)
 	if (is_injector_alive(out->injector, arena))
 		return refuse(subject, PREFLIGHT_ATTACHED, remedy,
 			      "heapinject is attached to it already (pid %d)", out->injector);
-	return refuse(subject, PREFLIGHT_ORPHAN, remedy,
-		      "an earlier heapinject (pid %d) died while attached to it", out->injector);
+	return refuse_distant(subject, arena, remedy);
 }
 
 /* ---- what kind of program it is -------------------------------------------------------------- */

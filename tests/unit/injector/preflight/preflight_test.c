@@ -437,6 +437,36 @@ UNIT_TEST(attached_by_a_live_injector)
 	end(pid);
 }
 
+static void beat(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct hi_control *control =
+		mmap(NULL, HI_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
+
+	for (control->heartbeat = 1;; control->heartbeat++)
+		nanosleep(&pause, NULL);
+}
+
+/* As from inside a container: the injector has a number here that no process has. */
+UNIT_TEST(attached_by_an_injector_that_cannot_be_seen)
+{
+	pid_t dead = child_with(NULL);
+
+	end(dead);
+	make_arena(dead);
+	pid_t pid = child_with(map_arena), beater = fork();
+	if (!beater)
+		beat();
+	struct preflight preflight = run(pid);
+	check_refused(&preflight, PREFLIGHT_ATTACHED, "from where this container does not see",
+		      "end it there");
+	CHECK_EQ(preflight.injector, dead);
+	end(beater);
+	preflight = run(pid);
+	CHECK_EQ(preflight.verdict, PREFLIGHT_ORPHAN);
+	end(pid);
+}
+
 UNIT_TEST(what_was_inherited_from_a_parent_that_is_attached_to_is_no_obstacle)
 {
 	make_arena(getpid());
