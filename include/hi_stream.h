@@ -70,6 +70,7 @@ enum hi_stream_type {
 	/* struct hi_stream_alloc of a sampled mapping; its slack is the mapping's attributes */
 	HI_STREAM_MAPPED = 26,
 	HI_STREAM_MAPPING = 27,
+	HI_STREAM_CODE = 28,
 };
 
 struct hi_stream_record {
@@ -161,6 +162,19 @@ struct hi_stream_thread {
 	uint32_t thread;
 	uint32_t tid; /* 0 = not found */
 	uint64_t time_ns;
+	uint32_t name_size;
+	uint32_t reserved;
+};
+
+/*
+ * Code that is in no module, as of a JVM: [lo, hi) has this name from here on. It comes before the
+ * STACK record, or the ALLOC with frames of its own, that was the first to lead through it. A perf
+ * map takes precedence.
+ */
+struct hi_stream_code {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t lo, hi;
 	uint32_t name_size;
 	uint32_t reserved;
 };
@@ -508,6 +522,7 @@ _Static_assert(sizeof(struct hi_stream_thinned_place) == 16, "stream thinned pla
 _Static_assert(sizeof(struct hi_stream_unhooked) == 24, "stream unhooked");
 _Static_assert(sizeof(struct hi_stream_runtime) == 16, "stream runtime");
 _Static_assert(sizeof(struct hi_stream_hooked) == 24, "stream hooked");
+_Static_assert(sizeof(struct hi_stream_code) == 40, "stream code");
 _Static_assert(sizeof(struct hi_stream_process) == 16, "stream process");
 _Static_assert(sizeof(struct hi_stream_pause) == 16, "stream pause");
 _Static_assert(sizeof(struct hi_stream_reset) == 24, "stream reset");

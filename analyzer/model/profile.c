@@ -115,6 +115,7 @@ void profile_close(struct profile *profile)
 	histories_close(&profile->histories);
 	labels_close(&profile->labels);
 	thread_breakdown_close(&profile->breakdown);
+	code_names_close(&profile->code_names);
 	if (profile->index) {
 		frame_table_close(&profile->index->frames);
 		table_close(&profile->index->named_frames);

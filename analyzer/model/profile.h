@@ -28,6 +28,7 @@
 
 #include "hi_analyzer.h"
 #include "hi_wire.h"
+#include "code_names.h"
 #include "heap_history.h"
 #include "history.h"
 #include "labels.h"
@@ -291,7 +292,8 @@ struct profile {
 	struct label_sets labels;   /* of rows; only of other tools' files of pprof */
 	/* of rows, by thread; empty for a .heap file, which has no threads */
 	struct thread_breakdown breakdown;
-	struct profile_index *index; /* hash tables, private to profile.c */
+	struct code_names code_names; /* of frames without a module; of a session only */
+	struct profile_index *index;  /* hash tables, private to profile.c */
 };
 
 /* 0 or -ENOMEM everywhere. */

@@ -150,6 +150,8 @@ static size_t fixed_size(uint16_t type)
 		return HI_STREAM_MEMORY_OF_4;
 	case HI_STREAM_UNHOOKED:
 		return sizeof(struct hi_stream_unhooked);
+	case HI_STREAM_CODE:
+		return sizeof(struct hi_stream_code);
 	case HI_STREAM_HOOKED:
 		return sizeof(struct hi_stream_hooked);
 	case HI_STREAM_RUNTIME:
@@ -188,6 +190,8 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed += ((const struct hi_stream_thread *)fixed)->name_size;
 	else if (record->type == HI_STREAM_HEAP)
 		needed += heap_text_size(fixed);
+	else if (record->type == HI_STREAM_CODE)
+		needed += ((const struct hi_stream_code *)fixed)->name_size;
 	else if (record->type == HI_STREAM_HOOKED)
 		needed += ((const struct hi_stream_hooked *)fixed)->text_size;
 	else if (record->type == HI_STREAM_UNSAMPLED_FREES)

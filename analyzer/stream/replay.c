@@ -146,6 +146,22 @@ static int on_module_gone(struct replay *replay, const struct hi_stream_module_g
 	return 0;
 }
 
+static int on_code(struct replay *replay, const struct hi_stream_code *record)
+{
+	const char *cursor = (const char *)(record + 1);
+	char *name = NULL;
+	int err = take_string(&cursor, record->name_size, &name);
+
+	if (!err)
+		err = code_names_add(&replay->profile->code_names, record->lo, record->hi, name);
+	free(name);
+	if (err && err != -ENOMEM) {
+		replay_bad(replay, err == -ENOSPC ? "too many names of code" : "code of no size");
+		err = 0;
+	}
+	return err;
+}
+
 static int on_maps(struct replay *replay, const struct hi_stream_maps *record)
 {
 	struct profile_meta *meta = &replay->profile->meta;
@@ -438,6 +454,8 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return on_module(replay, fixed);
 	case HI_STREAM_MODULE_GONE:
 		return on_module_gone(replay, fixed);
+	case HI_STREAM_CODE:
+		return on_code(replay, fixed);
 	case HI_STREAM_MAPS:
 		return on_maps(replay, fixed);
 	case HI_STREAM_THREAD:

@@ -212,11 +212,17 @@ static int resolve_generated(struct resolver *resolver, size_t begin, size_t end
 	struct perfmap map;
 	int err = perfmap_open(&resolver->source, &map);
 
+	if (err == -ENOENT && profile->code_names.count) {
+		map = (struct perfmap){.count = 0};
+		err = 0;
+	}
 	if (err)
 		return err;
 	for (size_t i = begin; i < end && !err; i++) {
 		struct profile_frame *frame = &profile->frame[resolver->order[i]];
-		const struct dwarf_call call = {.name = perfmap_find(&map, frame->address - 1)};
+		struct dwarf_call call = {.name = perfmap_find(&map, frame->address - 1)};
+		if (!call.name)
+			call.name = code_names_find(&profile->code_names, frame->address - 1);
 		if (call.name)
 			err = name_frame(resolver, &call, 1, frame);
 	}

@@ -11,7 +11,7 @@
  * where there is debug information.
  *
  * Files come from a file_source; objfile.h says which files are tried. Addresses in no file get
- * their names from perf maps. Everything in the files is hostile input.
+ * their names from perf maps, or from the record stream. Everything in the files is hostile input.
  */
 #ifndef HI_SYMBOLS_H
 #define HI_SYMBOLS_H

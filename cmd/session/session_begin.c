@@ -98,6 +98,19 @@ static void name_hidden(const struct session *session)
 		fprintf(stderr, "heapinject: %s\n", HOOKED_HIDDEN_TEXT);
 }
 
+/* Why stacks will lack what they have of other programs, and what the user can do about it. */
+static void name_lost_frames(const struct session *session)
+{
+	const int err = session->attachment.hotspot.refused;
+
+	if (err && !session->options->quiet)
+		fprintf(stderr,
+			"heapinject: this JVM does not describe its code as expected (%s): stacks "
+			"through it will not be complete; with java -XX:+PreserveFramePointer they "
+			"are, and jcmd %d Compiler.perfmap gives names\n",
+			strerror(-err), (int)session->attachment.pid);
+}
+
 /* Says of which memory the profile will know nothing: no warning, as malloc does not give it. */
 static void name_runtimes(const struct session *session)
 {
@@ -218,6 +231,7 @@ int session_begin(struct session *session)
 	pump_connect(&session->pump,
 		     &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity,
 				     attachment->arena.ring_count});
+	session->pump.hotspot = &attachment->hotspot;
 	if (!err)
 		err = pump_connect_stacks(&session->pump, attachment->arena.stacks,
 					  attachment->arena.stacks_size);
@@ -235,5 +249,6 @@ int session_begin(struct session *session)
 	warn_unhooked(session);
 	name_hidden(session);
 	name_runtimes(session);
+	name_lost_frames(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;
 }

@@ -107,6 +107,50 @@ int hotspot_look(struct hotspot *hotspot, const struct memory *memory)
 	return err ? err : is_new;
 }
 
+/* The last blob of the heap that begins at or below pc. */
+static const struct hotspot_blob *last_below(const struct hotspot_code *code,
+					     const struct hotspot_heap *heap, remote_addr pc)
+{
+	size_t low = heap->first, high = heap->first + heap->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (code->blob[middle].lo <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > heap->first ? &code->blob[low - 1] : NULL;
+}
+
+const struct hotspot_blob *hotspot_at(const struct hotspot *hotspot, remote_addr pc)
+{
+	const struct hotspot_code *code = &hotspot->code;
+
+	for (size_t i = 0; i < code->heap_count; i++) {
+		const struct hotspot_heap *heap = &code->heap[i];
+
+		if (pc < heap->lo || pc >= heap->hi)
+			continue;
+		const struct hotspot_blob *blob = last_below(code, heap, pc);
+
+		return blob && pc < blob->hi ? blob : NULL;
+	}
+	return NULL;
+}
+
+int hotspot_name(const struct hotspot *hotspot, const struct memory *memory,
+		 const struct hotspot_blob *blob, char name[HOTSPOT_NAME_MAX])
+{
+	if (blob->kind == HOTSPOT_COMPILED)
+		return blob->method
+			       ? hotspot_method_name(&hotspot->layout, memory, blob->method, name)
+			       : -EPROTO;
+	strcpy(name, hotspot->texts.text[blob->text].text);
+	return *name ? 0 : -EPROTO;
+}
+
 void hotspot_close(struct hotspot *hotspot)
 {
 	drop_tables(hotspot);

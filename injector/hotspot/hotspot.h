@@ -7,6 +7,7 @@
  *   hotspot_layout.h   that description
  *   hotspot_code.h     the pieces of code that there are
  *   hotspot_rows.h     their frames as unwind rows
+ *   hotspot_names.h    names of methods
  *
  * Uses unwind/, elf/, target/. Nothing of the JVM is called, stopped or written.
  */
@@ -19,6 +20,7 @@
 #define HI_HOTSPOT_H
 
 #include "hotspot_code.h"
+#include "hotspot_names.h"
 #include "unwind_table.h"
 
 struct hotspot {
@@ -45,6 +47,12 @@ bool hotspot_is_due(const struct hotspot *hotspot, bool is_missing);
  * would lead astray.
  */
 must_check int hotspot_look(struct hotspot *hotspot, const struct memory *memory);
+/* The piece of code at pc, as of the last look; NULL: there was none. */
+const struct hotspot_blob *hotspot_at(const struct hotspot *hotspot, remote_addr pc);
+/* Its name: of compiled code the method's, else what the JVM calls it. -EPROTO: none can be read.
+ */
+must_check int hotspot_name(const struct hotspot *hotspot, const struct memory *memory,
+			    const struct hotspot_blob *blob, char name[HOTSPOT_NAME_MAX]);
 void hotspot_close(struct hotspot *hotspot);
 
 #endif

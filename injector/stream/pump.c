@@ -39,6 +39,7 @@ void pump_close(struct pump *pump)
 		free(pump->sent[i].path);
 	free(pump->sent);
 	free(pump->stack_number);
+	code_out_close(&pump->code);
 	threads_close(&pump->threads);
 	thinned_places_close(&pump->thinned_places);
 	*pump = (struct pump){0};
@@ -439,6 +440,16 @@ static bool stack_copy(const struct pump *pump, uint32_t id, struct hi_stream_st
 	return true;
 }
 
+/* Writes CODE for what these frames lead through, unless the stream has it. */
+static int name_code(struct pump *pump, const uint64_t *frame, uint32_t count)
+{
+	if (!pump->hotspot || !pump->hotspot->is_known)
+		return 0;
+	return code_out_frames(&pump->code, pump->hotspot, pump->memory,
+			       &(struct code_out_stream){pump->out, pump_now_ns(pump)},
+			       &(struct stream_part){frame, count * sizeof(*frame)});
+}
+
 /*
  * Assigns a stack number and writes the stack's STACK record first. 0: the id refers to no stack.
  */
@@ -453,6 +464,9 @@ static int new_stack_number(struct pump *pump, uint32_t id, uint32_t *out_number
 	pump->is_code_missing |= stack.record.flags != HI_END_COMPLETE;
 	stack.record.flags = stack_end_classify(&pump->stack_ends, pump->memory, stack.record.flags,
 						frame, stack.frame_count);
+	const int err = name_code(pump, frame, stack.frame_count);
+	if (err)
+		return err;
 	const struct stream_part frames = {frame, stack.frame_count * sizeof(*frame)};
 	return stream_out_record(pump->out, HI_STREAM_STACK, &stack, sizeof(stack), &frames, 1);
 }

@@ -6,12 +6,13 @@
  *   pump.h             called every few milliseconds: start here
  *   pump_modules.c     modules as they come and go
  *   ring_reader.h      records out of a ring that the target writes at the same time
+ *   code_out.h         names of a JVM's code
  *   events_out.h       allocations and frees in their shortest form
  *   stream_out.h       the stream's writer
  *   threads.h          names and numbers of threads
  *   file_broker.h      files that the analyzer may read
  *
- * Uses inspect/, hooks/, unwind/, elf/, target/. Stops no thread.
+ * Uses inspect/, hooks/, hotspot/, unwind/, elf/, target/. Stops no thread.
  */
 
 /*
@@ -24,6 +25,7 @@
 #define HI_PUMP_H
 
 #include "arch.h"
+#include "code_out.h"
 #include "elf_images.h"
 #include "events_out.h"
 #include "file_broker.h"
@@ -44,6 +46,8 @@ struct pump {
 	uint32_t *stack_number; /* by stack id: its number in the stream, 0 = not written yet */
 	uint32_t last_stack;
 	struct stream_out *out;
+	const struct hotspot *hotspot; /* NULL: there is no code to name */
+	struct code_out code;
 	/* of the current round; between two rounds all events are in `out` */
 	struct events_out events;
 	struct file_broker *broker; /* keeps the files of modules; NULL after pump_open */

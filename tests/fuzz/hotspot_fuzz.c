@@ -3,8 +3,9 @@
  * hotspot_fuzz.c - the input is the memory of a JVM, whose structures are where this says.
  *
  * Holds: whatever they contain, the code that is found lies in its heap, in order, and its rows
- * cover the heap in ascending order.
+ * cover the heap in ascending order. A name is a name.
  */
+#include "hotspot_names.h"
 #include "hotspot_rows.h"
 #include "memory_copy.h"
 
@@ -45,6 +46,15 @@ static struct hotspot_layout layout_of(bool is_newer)
 	set(&layout, is_newer ? HOTSPOT_BLOB_DATA_OFFSET : HOTSPOT_BLOB_CODE_END, 32,
 	    is_newer ? 4 : 8);
 	set(&layout, HOTSPOT_COMPILED_METHOD, 40, 8);
+	set(&layout, HOTSPOT_METHOD_CONST, 0, 8);
+	set(&layout, HOTSPOT_CONST_POOL, 8, 8);
+	set(&layout, HOTSPOT_CONST_NAME, 16, 2);
+	set(&layout, HOTSPOT_CONST_SIGNATURE, 18, 2);
+	set(&layout, HOTSPOT_POOL_HOLDER, 0, 8);
+	set(&layout, HOTSPOT_POOL_LENGTH, 8, 4);
+	set(&layout, HOTSPOT_KLASS_NAME, 0, 8);
+	set(&layout, HOTSPOT_SYMBOL_LENGTH, 0, 2);
+	set(&layout, HOTSPOT_SYMBOL_BODY, 2, 1);
 	return layout;
 }
 
@@ -65,6 +75,16 @@ static void check(const struct hotspot_code *code, const struct hotspot_heap *he
 	unwind_table_close(&table);
 }
 
+static void check_name(const struct hotspot_layout *layout, const struct memory *memory,
+		       remote_addr method)
+{
+	char name[HOTSPOT_NAME_MAX];
+
+	if (hotspot_method_name(layout, memory, method, name))
+		return;
+	FUZZ_CHECK(memchr(name, 0, sizeof(name)) && strchr(name, ' '));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
@@ -80,6 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!hotspot_code_read(&layout, &memory, &texts, &code))
 		for (size_t i = 0; i < code.heap_count; i++)
 			check(&code, &code.heap[i]);
+	for (size_t i = 0; i < code.blob_count; i++)
+		check_name(&layout, &memory, code.blob[i].method);
 	hotspot_code_close(&code);
 	hotspot_texts_close(&texts);
 	return 0;

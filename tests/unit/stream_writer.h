@@ -242,6 +242,16 @@ static inline void stream_hooked(FILE *out, const char *text)
 	stream_put(out, &record, sizeof(record), text, strlen(text));
 }
 
+static inline void stream_code(FILE *out, uint64_t lo, uint64_t hi, const char *name)
+{
+	struct hi_stream_code record = {.record.type = HI_STREAM_CODE,
+					.lo = lo,
+					.hi = hi,
+					.name_size = (uint32_t)strlen(name)};
+
+	stream_put(out, &record, sizeof(record), name, strlen(name));
+}
+
 static inline void stream_runtime(FILE *out, unsigned number)
 {
 	struct hi_stream_runtime record = {.record.type = HI_STREAM_RUNTIME,

@@ -98,6 +98,23 @@ UNIT_TEST(allocators_that_are_not_hooked)
 	profile_close(&profile);
 }
 
+UNIT_TEST(names_of_code_without_a_file)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_code(file, 100, 200, "int A.b()");
+	stream_code(file, 150, 300, "void C.d()");
+	stream_code(file, 300, 300, "of no size");
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(profile.code_names.count, 1);
+	CHECK_STR(code_names_find(&profile.code_names, 299), "void C.d()");
+	CHECK(!code_names_find(&profile.code_names, 100));
+	CHECK(profile.meta.damage != NULL);
+	profile_close(&profile);
+}
+
 UNIT_TEST(what_is_hooked)
 {
 	struct profile profile;
