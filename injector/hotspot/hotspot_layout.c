@@ -141,15 +141,20 @@ static int text_at(const struct table *table, uint64_t offset, char text[TEXT_MA
 	return err;
 }
 
+/* Types of numbers that versions have used; all others that are read have 8 bytes. */
 static uint8_t size_of(const char *type)
 {
-	if (!strcmp(type, "bool") || !strcmp(type, "u1"))
-		return 1;
-	if (!strcmp(type, "u2") || !strcmp(type, "int16_t") || !strcmp(type, "uint16_t"))
-		return 2;
-	if (!strcmp(type, "int") || !strcmp(type, "u4") || !strcmp(type, "unsigned int"))
-		return 4;
-	return 8; /* pointers, size_t, and structures that are not numbers */
+	static const struct {
+		const char *type;
+		uint8_t size;
+	} known[] = {{"bool", 1},     {"u1", 1},   {"u2", 2},          {"int16_t", 2},
+		     {"uint16_t", 2}, {"int", 4},  {"u4", 4},          {"int32_t", 4},
+		     {"uint32_t", 4}, {"jint", 4}, {"unsigned int", 4}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(type, known[i].type))
+			return known[i].size;
+	return sizeof(uint64_t); /* pointers, size_t, and structures, which are not read as one */
 }
 
 static bool is_type_wanted(const char *type)
