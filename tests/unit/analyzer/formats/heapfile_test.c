@@ -17,6 +17,7 @@
 
 static void set(char **text, const char *value)
 {
+	free(*text);
 	*text = strdup(value);
 }
 
