@@ -78,21 +78,25 @@ int mapping_growth_of(const struct profile *profile, const struct user_frames *f
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->mapping_count; i++) {
 		const struct profile_row *row = &profile->mapping[i];
-		const double bytes = estimate_of(profile, row, INUSE_SPACE).value;
+		const double all = estimate_of(profile, row, INUSE_SPACE).value;
 		double *part = part_of(out_growth, mapping_rows_owner(profile, row));
+		/* glibc gives rights to a stack right after it was mapped */
+		const bool is_reserved =
+			mapping_rows_is_reserved(profile, row) && part != &out_growth->stacks;
+		/* what is in memory has got rights since it was reserved */
+		const double bytes = is_reserved ? resident_of(row, all) : all;
 		struct user_frame found;
 
-		/* glibc gives rights to a stack right after it was mapped */
-		if (mapping_rows_is_reserved(profile, row) && part != &out_growth->stacks)
+		if (is_reserved && (!has_resident || bytes <= 0))
 			continue;
 		*part += bytes;
 		if (part != &out_growth->application)
 			continue;
 		if (has_resident)
-			out_growth->resident += resident_of(row, bytes);
+			out_growth->resident += resident_of(row, all);
 		if (user_frame_of(frames, row->key.stack, &found))
 			add(sum, &count, frames,
-			    &(struct sum){found.call, bytes, resident_of(row, bytes)});
+			    &(struct sum){found.call, bytes, resident_of(row, all)});
 	}
 	choose(sum, count, out_growth);
 	free(sum);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mapping_growth.h - what was mapped in the window and is still there, and by which function most
- * of what the program itself has mapped. Without what is only reserved.
+ * of what the program itself has mapped. Without what is only reserved:
+ * of that what is in memory counts, where it is known.
  */
 #ifndef HI_MAPPING_GROWTH_H
 #define HI_MAPPING_GROWTH_H

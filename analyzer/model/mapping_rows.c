@@ -67,14 +67,28 @@ bool mapping_rows_is_reserved(const struct profile *profile, const struct profil
 	return content && strcmp(content, MAPPING_RESERVED) == 0;
 }
 
+/* Of what was reserved: it has got rights since. 0, where it is not known. */
+static double reserved_in_memory(const struct profile *profile, const struct profile_row *row)
+{
+	if (profile->mapping_residency != PROFILE_RESIDENCY_KNOWN || !row->inuse_bytes)
+		return 0;
+	return estimate_of(profile, row, INUSE_SPACE).value * (double)row->resident_bytes /
+	       (double)row->inuse_bytes;
+}
+
 void mapping_rows_sum(const struct profile *profile, double *out_mapped, double *out_inuse)
 {
 	*out_mapped = *out_inuse = 0;
 	for (size_t i = 0; i < profile->mapping_count; i++) {
 		const struct profile_row *row = &profile->mapping[i];
 
-		if (mapping_rows_is_reserved(profile, row))
+		if (mapping_rows_is_reserved(profile, row)) {
+			const double in_memory = reserved_in_memory(profile, row);
+
+			*out_mapped += in_memory;
+			*out_inuse += in_memory;
 			continue;
+		}
 		*out_mapped += estimate_of(profile, row, ALLOC_SPACE).value;
 		*out_inuse += estimate_of(profile, row, INUSE_SPACE).value;
 	}

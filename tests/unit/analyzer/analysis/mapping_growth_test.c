@@ -98,4 +98,21 @@ UNIT_TEST(what_is_in_memory_counts_where_it_is_known)
 	end();
 }
 
+UNIT_TEST(what_was_reserved_counts_once_it_is_in_memory)
+{
+	struct mapping_growth found;
+
+	begin();
+	add(MAPPING_RESERVED, "map_with_guard", "serve", 100 * MB, 99 * MB);
+	add(MAPPING_RESERVED, "reserve", "start_up", 1000 * MB, 0);
+	add(MAPPING_ANONYMOUS, "fill_it", "serve", 10 * MB, 9 * MB);
+	profile.mapping_residency = PROFILE_RESIDENCY_KNOWN;
+	found = growth();
+	CHECK_EQ(found.application, 109 * MB);
+	CHECK_EQ(found.resident, 108 * MB);
+	CHECK_EQ(found.most, 99 * MB);
+	CHECK_STR(name_of(found.call), "map_with_guard");
+	end();
+}
+
 UNIT_MAIN()
