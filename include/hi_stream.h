@@ -223,7 +223,8 @@ struct hi_stream_free {
 
 /*
  * Address space that came or went, where mappings were asked for: see hi_record_mapping of
- * hi_wire.h. Whatever is mapped takes the place of what was there, that of MAPPED records, too.
+ * hi_wire.h. Whatever is mapped takes the place of what was there, that of MAPPED records, too. One
+ * of no bytes, near the beginning, says only that mappings were asked for.
  */
 struct hi_stream_mapping {
 	struct hi_stream_record record; /* flags: enum hi_mapping_change */

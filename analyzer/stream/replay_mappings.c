@@ -161,9 +161,9 @@ int replay_on_mapping(struct replay *replay, const struct hi_stream_mapping *map
 	struct accounting accounting = {replay->profile, replay_since(replay, mapping->time_ns)};
 	const uint64_t lo = mapping->address, hi = lo + mapping->bytes;
 
-	if (!is_range(mapping->address, mapping->bytes))
-		return 0; /* a call that failed */
 	replay->profile->has_mappings = true;
+	if (!is_range(mapping->address, mapping->bytes))
+		return 0; /* a call that failed, or none: mappings are asked for */
 	switch (mapping->record.flags) {
 	case HI_MAPPING_GONE:
 		return settle(replay, mapping_pieces_take_off(pieces, mapping->thread, lo, hi, gone,

@@ -144,6 +144,8 @@ static int describe_target(struct session *session)
 		err = pump_unhooked(&session->pump, &session->preflight.unhooked);
 	if (!err)
 		err = pump_runtimes(&session->pump, session->preflight.runtimes);
+	if (!err && session->options->has_mappings)
+		err = pump_mappings_asked(&session->pump);
 	if (!err)
 		err = session_send_memory(session);
 	if (!err)

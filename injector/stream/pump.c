@@ -268,6 +268,14 @@ int pump_runtimes(struct pump *pump, uint32_t runtimes)
 	return err;
 }
 
+int pump_mappings_asked(struct pump *pump)
+{
+	struct hi_stream_mapping record = {.record.flags = HI_MAPPING_KEPT,
+					   .time_ns = pump_now_ns(pump)};
+
+	return stream_out_record(pump->out, HI_STREAM_MAPPING, &record, sizeof(record), NULL, 0);
+}
+
 int pump_thinned(struct pump *pump, const struct thinned_due *due)
 {
 	struct hi_stream_thinned_place *list =

@@ -166,6 +166,8 @@ must_check int pump_hooked(struct pump *pump, const struct allocators *allocator
 			   const struct entries *entries);
 /* Writes RUNTIME for each bit, 1 << enum hi_runtime. */
 must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
+/* Writes MAPPING of no bytes: a session in which nothing is mapped was asked for mappings, too. */
+must_check int pump_mappings_asked(struct pump *pump);
 /* Writes THINNED, if a place was thinned. */
 must_check int pump_thinned(struct pump *pump, const struct thinned_due *due);
 must_check int pump_pause(struct pump *pump, bool begins);

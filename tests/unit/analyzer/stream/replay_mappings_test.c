@@ -52,6 +52,21 @@ UNIT_TEST(parts_that_go_are_no_longer_in_use)
 	profile_close(&profile);
 }
 
+UNIT_TEST(mappings_were_asked_for_where_none_was_made)
+{
+	FILE *file = stream_begin(1);
+
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(!profile.has_mappings);
+	profile_close(&profile);
+	file = stream_begin(1);
+	put_change(file, HI_MAPPING_KEPT, 0, 0);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(profile.has_mappings);
+	CHECK_EQ(profile.mapping_count, 0);
+	profile_close(&profile);
+}
+
 UNIT_TEST(a_call_that_failed_took_nothing)
 {
 	FILE *file = stream_begin(1);
