@@ -118,6 +118,7 @@ static void start_next(struct family *family)
 			continue;
 		if (family->is_ending) {
 			member->state = MEMBER_GONE;
+			member->why = "was not attached to: the command was ended before";
 			continue;
 		}
 		start(family, member);
@@ -362,6 +363,17 @@ static void take_signals(struct family *family)
 	family->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+static void end_all(const struct family *family)
+{
+	for (size_t i = 0; i < family->all.count; i++) {
+		const struct member *member = &family->all.member[i];
+
+		if (member->state == MEMBER_RUNS &&
+		    (family->is_ending || !member->outcome->is_ending))
+			kill(member->session, SIGTERM);
+	}
+}
+
 /* A signal that ends a session ends all; a further one is for those that still write files. */
 static void serve_signals(struct family *family)
 {
@@ -370,10 +382,8 @@ static void serve_signals(struct family *family)
 	while (read(family->signal_fd, &seen, sizeof(seen)) == (ssize_t)sizeof(seen)) {
 		if (seen.ssi_signo == SIGCHLD)
 			continue;
+		end_all(family);
 		family->is_ending = true;
-		for (size_t i = 0; i < family->all.count; i++)
-			if (family->all.member[i].state == MEMBER_RUNS)
-				kill(family->all.member[i].session, SIGTERM);
 	}
 }
 

@@ -40,7 +40,7 @@ static const char *explain(const struct member *member)
 
 struct sum {
 	struct answer_fields totals;
-	size_t profiles, failed, refused, gone, left;
+	size_t profiles, failed, refused, gone, not_begun, left;
 };
 
 static void add(struct sum *sum, const struct member *member, const struct answer_fields *fields)
@@ -48,7 +48,8 @@ static void add(struct sum *sum, const struct member *member, const struct answe
 	sum->profiles += has_profile(member);
 	sum->failed += has_failed(member);
 	sum->refused += has_failed(member) && member->exit_code == HI_EXIT_REFUSED;
-	sum->gone += member->state == MEMBER_GONE;
+	sum->gone += member->state == MEMBER_GONE && !member->why;
+	sum->not_begun += member->state == MEMBER_GONE && member->why;
 	sum->left += member->has_left;
 	if (!fields)
 		return;
@@ -87,12 +88,17 @@ static void print_row(const struct member *member, const struct answer_fields *f
 /* Every one that was attached to, and is let go. */
 static void print_receipt(const struct members *members, const struct sum *sum)
 {
-	size_t attached = 0;
+	size_t attached = 0, whole = 0;
 
-	for (size_t i = 0; i < members->count; i++)
-		attached += members->member[i].outcome && members->member[i].outcome->is_attached;
-	printf("Detach receipts: %zu of %zu without failure", attached - sum->failed + sum->refused,
-	       attached);
+	for (size_t i = 0; i < members->count; i++) {
+		const struct member *member = &members->member[i];
+
+		if (!member->outcome || !member->outcome->is_attached)
+			continue;
+		attached++;
+		whole += !has_failed(member);
+	}
+	printf("Detach receipts: %zu of %zu without failure", whole, attached);
 	if (sum->left)
 		printf("; in %zu something is left behind, see above", sum->left);
 	fputs("\n", stdout);
@@ -124,6 +130,8 @@ static void print_sum(const struct members *members, const struct sum *sum)
 		printf("  %zu of %zu have a profile", sum->profiles, members->count);
 		if (sum->gone)
 			printf("; %zu ended before", sum->gone);
+		if (sum->not_begun)
+			printf("; %zu not begun", sum->not_begun);
 		if (sum->failed)
 			printf("; %zu failed", sum->failed);
 		fputc('\n', stdout);
@@ -199,10 +207,10 @@ static void print_json_sum(const struct members *members, const struct sum *sum)
 {
 	printf("],\"totals\":{\"samples\":%.0f,\"in_use_bytes\":%.0f,\"in_use_objects\":%.0f,"
 	       "\"allocated_bytes\":%.0f,\"allocated_objects\":%.0f},\"profiles\":%zu,"
-	       "\"failed\":%zu,\"ended_before\":%zu",
+	       "\"failed\":%zu,\"ended_before\":%zu,\"not_begun\":%zu",
 	       sum->totals.samples, sum->totals.in_use_bytes, sum->totals.in_use_objects,
 	       sum->totals.allocated_bytes, sum->totals.allocated_objects, sum->profiles,
-	       sum->failed, sum->gone);
+	       sum->failed, sum->gone, sum->not_begun);
 	if (members->are_followed)
 		printf(",\"children\":{\"ended_before\":%zu,\"executed\":%zu,\"beyond\":%zu}",
 		       members->ended, members->executed, members->beyond);

@@ -19,7 +19,8 @@ enum member_state {
 	MEMBER_WAITS, /* for its turn */
 	MEMBER_RUNS,
 	MEMBER_ENDED,
-	MEMBER_GONE, /* it ended, or became another program, before its session began */
+	/* it ended, or became another program, before its session began, or `why` */
+	MEMBER_GONE,
 };
 
 struct member {

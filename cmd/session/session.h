@@ -55,6 +55,7 @@ struct session_outcome {
 	bool may_come; /* the process has exited, or replaced its program: others may follow it */
 	/* while it goes on */
 	bool is_attached, is_growing;
+	bool is_ending; /* a signal from now on ends it before it has written its files */
 	uint64_t samples, dropped, live_bytes;
 	int64_t slope;            /* bytes per second, if it is growing */
 	char heap_path[PATH_MAX]; /* of the profile of the end; "" = there is none */

@@ -228,6 +228,8 @@ static void note_outcome(const struct session *session, enum hi_stream_end_reaso
 int session_end(struct session *session, enum hi_stream_end_reason reason)
 {
 	struct receipt receipt;
+	if (session->options->outcome)
+		session->options->outcome->is_ending = true;
 	session_leaks_end(session, reason);
 	if (is_gone(reason)) {
 		heap_looks_close(&session->heap);
