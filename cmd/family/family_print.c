@@ -178,7 +178,9 @@ static void print_report(const struct members *members)
 		fputs("\nLook at all with: heapinject report", stdout);
 		for (int i = 1; i < argc - 2; i++)
 			printf(" %s", argv[i]);
-		fputs(" --text, or at one with --leaks\n", stdout);
+		fputs(" --text, or at one with --leaks; what was mapped (--mmap) is in the .pb.gz "
+		      "files\n",
+		      stdout);
 	}
 	free(argv);
 }

@@ -181,6 +181,9 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 	if (session->sink.is_written)
 		fprintf(out, "Look at it with: heapinject report %s --leaks, or --text\n",
 			session->sink.outputs.heap_path);
+	if (session->sink.is_written && options->has_mappings)
+		fprintf(out, "At what was mapped with: heapinject report %s --mmap --text\n",
+			session->sink.outputs.pprof_path);
 	if (session->sink.is_written && session->dumps.first_path[0])
 		fprintf(out,
 			"What has changed since the first of %u before it: heapinject diff %s %s "
