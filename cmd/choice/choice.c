@@ -134,6 +134,8 @@ const char *choice_explain(const struct choice *choice, int err, char text[CHOIC
 		snprintf(text, CHOICE_TEXT_MAX, "cannot look for the process %.200s: %s", wanted,
 			 strerror(-err));
 	else
-		snprintf(text, CHOICE_TEXT_MAX, "there is no process %.250s", wanted);
+		snprintf(text, CHOICE_TEXT_MAX,
+			 "there is no process %.200s; heapinject top lists those that there are",
+			 wanted);
 	return text;
 }
