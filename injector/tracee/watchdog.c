@@ -64,18 +64,6 @@ static void watch(pid_t watched)
 }
 
 /*
- * On a busy machine the fair scheduler has let it wait for half a minute at a nap, in a session,
- * and so a group, of its own. Without the right to more it stays as it is.
- */
-static void come_first(void)
-{
-	const struct sched_param first = {.sched_priority = PRIORITY};
-
-	if (sched_setscheduler(0, SCHED_FIFO, &first))
-		(void)setpriority(PRIO_PROCESS, 0, NICE_MIN);
-}
-
-/*
  * The watchdog closes our descriptors: otherwise a reader of our output would wait for the
  * watchdog's end.
  */
@@ -87,7 +75,6 @@ static _Noreturn void be_watchdog(pid_t watched)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
-	come_first();
 	prctl(PR_SET_NAME, name);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != watched)
@@ -98,6 +85,19 @@ static _Noreturn void be_watchdog(pid_t watched)
 	syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0);
 	watch(watched);
 	_exit(0);
+}
+
+/*
+ * On a busy machine the fair scheduler has let it wait for over a minute, in a session, and so a
+ * group, of its own. It comes first from its first instruction on, so the parent sees to it.
+ * Without the right to that it stays as it is.
+ */
+static void put_first(pid_t pid)
+{
+	const struct sched_param first = {.sched_priority = PRIORITY};
+
+	if (sched_setscheduler(pid, SCHED_FIFO, &first))
+		(void)setpriority(PRIO_PROCESS, (id_t)pid, NICE_MIN);
 }
 
 void watchdog_stop(void)
@@ -127,6 +127,7 @@ void watchdog_start(void)
 		be_watchdog(self);
 	if (watchdog < 0)
 		return;
+	put_first(watchdog);
 	owner = self;
 	/*
 	 * not left to the kernel: in a container the watchdog's zombie might become a child of the
