@@ -16,9 +16,8 @@
 #include "proc_file.h"
 #include "procfs.h"
 
-#define DELETED                                                                          \
-	" (deleted)" /* the kernel's mark at the path of an executable that was replaced \
-		      */
+/* the kernel's mark at the path of an executable that was replaced */
+#define DELETED " (deleted)"
 
 bool choice_is_given(const struct choice *choice)
 {

@@ -146,8 +146,7 @@ static void reap(struct family *family)
 	}
 }
 
-/* ---- children ----------------------------------------------------------------------------------
- */
+/* ---- children -------------------------------------------------------------------------------- */
 
 static bool is_followed(const struct member *member)
 {

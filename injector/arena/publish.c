@@ -11,8 +11,9 @@
 #define LEARNED_MAX 4096u
 /* some seconds of work; the largest programs have a tenth of it */
 #define BUILD_BYTES_MAX (1ull << 30)
-/* how far below its present mapping the main thread's stack may grow */
+/* of the room that is left, for changing code for which none was set aside: a part of so many */
 #define LATE_CODE_SHARE 2
+/* how far below its present mapping the main thread's stack may grow */
 #define STACK_GROWTH (64ull << 20)
 
 void publisher_open(struct publisher *publisher)
