@@ -20,13 +20,14 @@
  *           defines malloc (jemalloc, tcmalloc, mimalloc). In any other object such a function is
  *           a wrapper around malloc, and its blocks would count twice: libstdc++'s operators reach
  *           malloc through libstdc++'s slot. PREFIXED: as ALLOCATOR, and only where the names of
- * the allocator's functions have a prefix (mi_zalloc): without one it may be anything. MAPPING:
- * only in the C library, at its entry, and only where mappings were asked for
- * (injector/hooks/mapping_functions.h). nesting   does
- * it call another function of the table that allocates? EXAMINED: as it is called often, its code
- * is examined, and what its own code does is all that it does. EXAMINED_NULL: the same, and it may
- * jump to malloc for a block of NULL. ASSUMED: it may. NONE: it frees. nothrow   of an operator
- * that throws: the id of its variant that returns NULL instead. Else NONE.
+ *           the allocator's functions have a prefix (mi_zalloc): without one it may be anything.
+ *           MAPPING: only in the C library, at its entry, and only where mappings were asked for
+ *           (injector/hooks/mapping_functions.h).
+ * nesting   does it call another function of the table that allocates? EXAMINED: as it is called
+ *           often, its code is examined, and what its own code does is all that it does.
+ *           EXAMINED_NULL: the same, and it may jump to malloc for a block of NULL. ASSUMED: it
+ *           may. NONE: it frees.
+ * nothrow   of an operator that throws: the id of its variant that returns NULL instead. Else NONE.
  */
 #define HI_HOOKS(X)                                                                                \
 	X(0, MALLOC, malloc, "malloc", alloc, ANY, EXAMINED, NONE)                                 \
