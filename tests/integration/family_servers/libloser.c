@@ -52,6 +52,19 @@ int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
 	return got;
 }
 
+int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags)
+{
+	static int (*next)(int, struct sockaddr *, socklen_t *, int);
+
+	if (!next)
+		next = (int (*)(int, struct sockaddr *, socklen_t *, int))dlsym(RTLD_NEXT,
+										"accept4");
+	const int got = next(fd, address, size, flags);
+	if (got >= 0)
+		lose();
+	return got;
+}
+
 int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
 {
 	static int (*next)(int, struct sockaddr *, socklen_t *);
