@@ -86,6 +86,17 @@ static int complain(const char *command, const struct choice *choice, int err)
 	return HI_EXIT_REFUSED;
 }
 
+static bool takes_all(const char *command)
+{
+	static const char *const those[] = {"attach", "detach", "dump",  "pause",
+					    "reset",  "resume", "status"};
+
+	for (size_t i = 0; i < sizeof(those) / sizeof(*those); i++)
+		if (!strcmp(command, those[i]))
+			return true;
+	return false;
+}
+
 static int complain_of_several(const char *command, const struct choice *choice,
 			       const struct processes_found *found)
 {
@@ -94,9 +105,15 @@ static int complain_of_several(const char *command, const struct choice *choice,
 	fprintf(stderr, "heapinject %s: there are %zu processes %s:\n", command, found->count,
 		choice_describe(choice, wanted));
 	choice_print(found, stderr);
-	fprintf(stderr, "Give the PID of one%s\n",
-		strcmp(command, "attach") != 0 ? "" : ", or --all for a session of each");
+	fprintf(stderr, "Give the PID of one%s\n", takes_all(command) ? ", or --all for each" : "");
 	return HI_EXIT_USAGE;
+}
+
+int cli_choice_check_all(const char *command, const struct choice *choice, bool all)
+{
+	return all && !choice_is_given(choice)
+		       ? cli_usage_error(command, "--all goes with a name, not with a PID", NULL)
+		       : HI_EXIT_OK;
 }
 
 int cli_choose_all(const char *command, const struct choice *choice,

@@ -8,6 +8,7 @@
 #ifndef HI_CLI_CHOICE_H
 #define HI_CLI_CHOICE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "choice.h"
@@ -35,6 +36,8 @@ int cli_choice_complete(int argc, char **argv, int first, struct choice *choice,
 int cli_choose_process(const char *command, const char *text, pid_t *out_pid);
 /* The same of the only argument of a command, which must be argv[first]. */
 int cli_choose_only_process(int argc, char **argv, int first, pid_t *out_pid);
+/* all: whether --all is given, which goes with what several processes can have. */
+int cli_choice_check_all(const char *command, const struct choice *choice, bool all);
 /* The only process that is meant; several are listed. */
 int cli_choose_one(const char *command, const struct choice *choice, pid_t *out_pid);
 /* All that are meant, at least one; to be closed. */

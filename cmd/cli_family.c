@@ -57,8 +57,6 @@ static int check(const struct cli_family *family, const struct session_options *
 {
 	if (family->children_max && !family->follows_fork)
 		return cli_usage_error("attach", "--max-children is for --follow-fork", NULL);
-	if (family->all && !choice_is_given(&family->choice))
-		return cli_usage_error("attach", "--all goes with a name, not with a PID", NULL);
 	if (options->stream_path || !strcmp(options->prefix, "-"))
 		return cli_usage_error("attach",
 				       "the record stream (-o -, --stream) is of one process: not "
@@ -69,7 +67,7 @@ static int check(const struct cli_family *family, const struct session_options *
 				       "--detached and --on-signal are for one process: not with "
 				       "--all and --follow-fork",
 				       NULL);
-	return HI_EXIT_OK;
+	return cli_choice_check_all("attach", &family->choice, family->all);
 }
 
 /* The only one that is meant, as a list. */

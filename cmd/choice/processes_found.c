@@ -25,6 +25,13 @@ int process_found_read(pid_t pid, struct process_found *out_process)
 	return 0;
 }
 
+bool process_found_is_there(const struct process_found *process)
+{
+	struct process_found now;
+
+	return !process_found_read(process->pid, &now) && now.start_ticks == process->start_ticks;
+}
+
 int processes_found_add(struct processes_found *found, pid_t pid)
 {
 	struct process_found process;

@@ -15,6 +15,7 @@
 #ifndef HI_PROCESSES_FOUND_H
 #define HI_PROCESSES_FOUND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,6 +38,8 @@ struct processes_found {
 
 /* -ESRCH: it has gone, or has no memory, as those of the kernel, or is this process. */
 must_check int process_found_read(pid_t pid, struct process_found *out_process);
+/* Whether the same process is still there. */
+bool process_found_is_there(const struct process_found *process);
 /* Reads the process and adds it; one that cannot be read is left out. 0 or -ENOMEM. */
 must_check int processes_found_add(struct processes_found *found, pid_t pid);
 void processes_found_close(struct processes_found *found);

@@ -152,10 +152,7 @@ int children_look(struct children *children, const struct process_found *parent,
 /* Its parent may have ended, and its own parent is another one since. */
 static bool is_there(const struct child *child)
 {
-	struct process_found now;
-
-	return child->is_seen || (!process_found_read(child->process.pid, &now) &&
-				  now.start_ticks == child->process.start_ticks);
+	return child->is_seen || process_found_is_there(&child->process);
 }
 
 void children_settle(struct children *children)

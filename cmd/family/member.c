@@ -21,14 +21,6 @@ void member_init(struct member *member, const struct process_found *process)
 	*member = (struct member){.process = *process, .answer_fd = -1, .log_fd = -1};
 }
 
-bool member_is_there(const struct member *member)
-{
-	struct process_found now;
-
-	return !process_found_read(member->process.pid, &now) &&
-	       now.start_ticks == member->process.start_ticks;
-}
-
 /* ---- the session's process ------------------------------------------------------------------- */
 
 _Noreturn static void run(const struct member *member, const struct session_options *options,
@@ -66,7 +58,7 @@ int member_start(struct member *member, const struct session_options *options)
 	struct session_options own = *options;
 	const pid_t parent = getpid();
 
-	if (!member_is_there(member)) {
+	if (!process_found_is_there(&member->process)) {
 		member->state = MEMBER_GONE;
 		return 0;
 	}
@@ -95,7 +87,7 @@ void member_end(struct member *member, int status)
 	member->state = MEMBER_ENDED;
 	/* an attach that found nobody harmed nobody */
 	if (member->exit_code != HI_EXIT_OK && !member->outcome->is_attached &&
-	    !member_is_there(member))
+	    !process_found_is_there(&member->process))
 		member->state = MEMBER_GONE;
 }
 

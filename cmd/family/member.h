@@ -57,8 +57,6 @@ void member_init(struct member *member, const struct process_found *process);
 must_check int member_start(struct member *member, const struct session_options *options);
 /* Takes note of the end of its session, if status is that. */
 void member_end(struct member *member, int status);
-/* Whether the same process is still there. */
-bool member_is_there(const struct member *member);
 /* The next line of its log that is whole, without its newline: false if there is none. */
 bool member_next_line(struct member *member, char line[MEMBER_LINE_MAX]);
 /* The answer for programs, which the caller frees; NULL = there is none. */

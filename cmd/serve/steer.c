@@ -34,7 +34,7 @@ bool steer(const struct serve_options *options, pid_t pid, bool is_detach, int a
 	if (dup2(answer_fd, STDOUT_FILENO) < 0 || dup2(answer_fd, STDERR_FILENO) < 0)
 		return false;
 	if (is_detach)
-		exit_code = session_detach(pid);
+		exit_code = session_detach(pid, NULL);
 	else if (options->attach)
 		exit_code = options->attach(pid);
 	fflush(NULL);

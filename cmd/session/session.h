@@ -44,6 +44,7 @@
 
 #include "hi_allocator_names.h"
 #include "hi_wire.h"
+#include "processes_found.h"
 #include "push_options.h"
 #include "triggers.h"
 
@@ -99,14 +100,26 @@ struct session_options {
 	struct session_outcome *outcome;
 };
 
-/* They print their own messages and return an exit code of hi_exit.h. */
+/* One of several processes that are asked the same. */
+struct session_one {
+	const char *title; /* a line that comes before its answer; NULL = none */
+	/* set if nothing of heapinject is in it: that is no failure, and nothing is printed */
+	bool has_none;
+};
+
+/*
+ * They print their own messages and return an exit code of hi_exit.h. one: NULL = it is the only
+ * process, and to have no session is a failure.
+ */
 int session_attach(const struct session_options *options);
 /* A request whose answer is shown: "dump", "pause", "resume", "reset", "rate 4096". */
-int session_ask(pid_t pid, const char *request);
+int session_ask(pid_t pid, const char *request, struct session_one *one);
 /* The profile as it is now goes to standard output, as a .heap file, and into no other file. */
 int session_show(pid_t pid);
-int session_detach(pid_t pid);
+int session_detach(pid_t pid, struct session_one *one);
 /* pid: 0 = all sessions that the caller may ask */
 int session_status(pid_t pid, bool json);
+/* Those of them that have a session. */
+int session_status_of(const struct processes_found *found, bool json);
 
 #endif

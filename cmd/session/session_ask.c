@@ -11,11 +11,18 @@
 #include "session_profile.h"
 #include "session_request.h"
 
-int session_ask(pid_t pid, const char *request)
+int session_ask(pid_t pid, const char *request, struct session_one *one)
 {
 	static struct preflight preflight;
-	const int exit_code = session_request(pid, request, true, &preflight);
-	return exit_code == SESSION_NO_ANSWER ? session_explain_none(pid, &preflight) : exit_code;
+	const struct answer_form form = {.is_own = true, .title = one ? one->title : NULL};
+	const int exit_code = session_request(pid, request, form, &preflight);
+
+	if (exit_code != SESSION_NO_ANSWER)
+		return exit_code;
+	if (!one || !session_is_none(&preflight))
+		return session_explain_none(pid, &preflight);
+	one->has_none = true;
+	return HI_EXIT_OK;
 }
 
 static int copy_to_output(int fd)

@@ -84,7 +84,7 @@ static int open_patiently(struct attachment *attachment, pid_t pid, pid_t tid)
 	return err;
 }
 
-static int clean_up_after(pid_t pid, const struct preflight *preflight)
+static int clean_up_after(pid_t pid, const struct preflight *preflight, struct session_one *one)
 {
 	struct attachment attachment;
 	int err = open_patiently(&attachment, pid, preflight->tid ? preflight->tid : pid);
@@ -102,7 +102,11 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 	if (!err || err == -ENOENT)
 		control_socket_forget(pid);
 	int exit_code = HI_EXIT_FAILED;
-	if (err == -ENOENT && !attachment.leftover_count && !attachment.had_file)
+	const bool is_clean = err == -ENOENT && !attachment.leftover_count && !attachment.had_file;
+	if (is_clean && one) {
+		one->has_none = true;
+		exit_code = HI_EXIT_OK;
+	} else if (is_clean)
 		fprintf(stderr,
 			"heapinject: %d (%s) has nothing of heapinject in it; nothing to detach\n",
 			(int)pid, preflight->comm);
@@ -115,16 +119,20 @@ static int clean_up_after(pid_t pid, const struct preflight *preflight)
 					 "one), or the process has written over it"
 			: err == -EACCES || err == -EPERM ? "; try sudo"
 							  : "");
-	else
+	else {
+		if (one && one->title)
+			puts(one->title);
 		exit_code = detach_orphan(&attachment);
+	}
 	attachment_close(&attachment);
 	return exit_code;
 }
 
-int session_detach(pid_t pid)
+int session_detach(pid_t pid, struct session_one *one)
 {
 	static struct preflight preflight;
-	const int exit_code = session_request(pid, "detach", false, &preflight);
+	const struct answer_form form = {.title = one ? one->title : NULL};
+	const int exit_code = session_request(pid, "detach", form, &preflight);
 	if (exit_code != SESSION_NO_ANSWER)
 		return exit_code;
 	/*
@@ -136,5 +144,5 @@ int session_detach(pid_t pid)
 			preflight.cause, preflight.remedy);
 		return HI_EXIT_REFUSED;
 	}
-	return clean_up_after(preflight.pid, &preflight);
+	return clean_up_after(preflight.pid, &preflight, one);
 }

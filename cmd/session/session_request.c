@@ -51,13 +51,15 @@ static bool next_line(FILE *answer, char line[LINE_MAX_SIZE])
 	return true;
 }
 
-static int relay(FILE *answer, bool is_own)
+static int relay(FILE *answer, struct answer_form form)
 {
 	char line[LINE_MAX_SIZE];
 
 	if (!next_line(answer, line))
 		return SESSION_NO_ANSWER;
-	const bool is_ok = !strcmp(line, "ok"), is_complaint = !is_ok && is_own;
+	const bool is_ok = !strcmp(line, "ok"), is_complaint = !is_ok && form.is_own;
+	if (form.title)
+		puts(form.title);
 	if (is_complaint)
 		fputs("heapinject: ", stderr);
 	while (next_line(answer, line))
@@ -67,7 +69,7 @@ static int relay(FILE *answer, bool is_own)
 
 struct asking {
 	const char *request;
-	bool is_own;
+	struct answer_form form;
 };
 
 static int await(void *context, int connection)
@@ -84,7 +86,7 @@ static int await(void *context, int connection)
 		close(connection);
 		return SESSION_NO_ANSWER;
 	}
-	exit_code = relay(answer, asking->is_own);
+	exit_code = relay(answer, asking->form);
 	fclose(answer);
 	return exit_code;
 }
@@ -134,11 +136,24 @@ int session_request_read(pid_t pid, const char *request, session_reader *reader,
 	return exit_code;
 }
 
-int session_request(pid_t pid, const char *request, bool is_own, struct preflight *out_preflight)
+int session_request(pid_t pid, const char *request, struct answer_form form,
+		    struct preflight *out_preflight)
 {
-	struct asking asking = {.request = request, .is_own = is_own};
+	struct asking asking = {.request = request, .form = form};
 
 	return session_request_read(pid, request, await, &asking, out_preflight);
+}
+
+/* preflight stopped before it could check for a session */
+static bool is_unknown(const struct preflight *preflight)
+{
+	return preflight->verdict != PREFLIGHT_OK && preflight->verdict < PREFLIGHT_ATTACHED;
+}
+
+bool session_is_none(const struct preflight *preflight)
+{
+	return preflight->verdict != PREFLIGHT_ORPHAN && !is_unknown(preflight) &&
+	       !preflight->injector;
 }
 
 int session_explain_none(pid_t pid, const struct preflight *preflight)
@@ -148,8 +163,7 @@ int session_explain_none(pid_t pid, const struct preflight *preflight)
 			"heapinject: the session that was attached to %d (%s) was killed; clean up "
 			"with heapinject detach %d\n",
 			(int)pid, preflight->comm, (int)pid);
-	/* preflight stopped before it could check for a session */
-	else if (preflight->verdict != PREFLIGHT_OK && preflight->verdict < PREFLIGHT_ATTACHED)
+	else if (is_unknown(preflight))
 		fprintf(stderr,
 			"heapinject: no session of yours is attached to %d (%s); whether another "
 			"is cannot be told: %s; %s\n",

@@ -12,17 +12,23 @@
 
 #define SESSION_NO_ANSWER (-1)
 
+/* How an answer is shown. */
+struct answer_form {
+	/* one that reports a failure goes to standard error, and is then the only message */
+	bool is_own;
+	const char *title; /* a line that comes before any other; NULL = none */
+};
+
 /*
  * Sends the request to the session of pid, or of the process of which pid is a thread, and waits
- * for the answer. The answer goes to standard output. If it reports a failure and is_own is true,
- * it goes to standard error instead, and is then the only message. The session may use another
+ * for the answer. The answer goes to standard output. The session may use another
  * runtime directory or, if the caller is root, belong to another user.
  *
  * Returns an exit code of hi_exit.h, or SESSION_NO_ANSWER: there is no session that the caller may
  * ask, or it died during the request. In that case only, out_preflight describes the process, and
  * nothing has been printed about it yet.
  */
-must_check int session_request(pid_t pid, const char *request, bool is_own,
+must_check int session_request(pid_t pid, const char *request, struct answer_form form,
 			       struct preflight *out_preflight);
 
 /*
@@ -38,6 +44,8 @@ must_check int session_request_read(pid_t pid, const char *request, session_read
  * it goes on. True: there is something to read.
  */
 bool session_request_await(int connection, const char *request);
+/* After SESSION_NO_ANSWER: whether it is certain that no session is or was attached. */
+bool session_is_none(const struct preflight *preflight);
 /*
  * After SESSION_NO_ANSWER: says why there is no session that the caller may ask, and what to do.
  * Returns the exit code.

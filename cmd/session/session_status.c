@@ -6,6 +6,7 @@
 #include "hi_exit.h"
 #include "session.h"
 #include "session_list.h"
+#include "session_request.h"
 #include "status_print.h"
 
 struct printing {
@@ -47,5 +48,34 @@ int session_status(pid_t pid, bool json)
 		session_list(print, &printing);
 	if (exit_code == HI_EXIT_OK)
 		finish(&printing);
+	return exit_code;
+}
+
+/* Of one of several: that it has no session is not said. */
+static int add(pid_t pid, struct printing *printing)
+{
+	static struct status_fields fields;
+	static struct preflight preflight;
+	const int exit_code = session_list_read(pid, &fields, &preflight);
+
+	if (exit_code == HI_EXIT_OK)
+		print(printing, &fields);
+	if (exit_code != SESSION_NO_ANSWER)
+		return exit_code;
+	return session_is_none(&preflight) ? HI_EXIT_OK : session_explain_none(pid, &preflight);
+}
+
+int session_status_of(const struct processes_found *found, bool json)
+{
+	struct printing printing = {.json = json};
+	int exit_code = HI_EXIT_OK;
+
+	for (size_t i = 0; i < found->count; i++) {
+		const int code = add(found->process[i].pid, &printing);
+
+		if (exit_code == HI_EXIT_OK)
+			exit_code = code;
+	}
+	finish(&printing);
 	return exit_code;
 }

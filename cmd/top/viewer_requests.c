@@ -104,11 +104,12 @@ static int work(void *context)
 
 	switch (viewer->request) {
 	case REQUEST_DUMP:
-		return session_ask(viewer->pid, "dump");
+		return session_ask(viewer->pid, "dump", NULL);
 	case REQUEST_PAUSE:
-		return session_ask(viewer->pid, viewer->glance.status.paused ? "resume" : "pause");
+		return session_ask(viewer->pid, viewer->glance.status.paused ? "resume" : "pause",
+				   NULL);
 	case REQUEST_DETACH:
-		return session_detach(viewer->pid);
+		return session_detach(viewer->pid, NULL);
 	case REQUEST_BEGIN:
 		return viewer->attach(viewer->pid);
 	default:
