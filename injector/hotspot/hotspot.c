@@ -9,7 +9,7 @@
 #include "hotspot_rows.h"
 
 #define LOOK_EVERY_NS 1000000000ull
-#define EARLY_NS 20000000ull
+#define EARLY_NS 10000000ull
 /* between two looks, pause at least this many times the CPU time that the last one took */
 #define LOOK_SHARE 50u
 
@@ -83,28 +83,55 @@ static bool is_same(const struct hotspot_code *a, const struct hotspot_code *b)
 	       (!a->blob_count || !memcmp(a->blob, b->blob, a->blob_count * sizeof(*a->blob)));
 }
 
-int hotspot_look(struct hotspot *hotspot, const struct memory *memory)
+static uint64_t after_pause(uint64_t least_ns, uint64_t since_ns)
+{
+	const uint64_t pause_ns = LOOK_SHARE * (clock_used_ns() - since_ns);
+
+	return clock_now_ns() + (pause_ns > least_ns ? pause_ns : least_ns);
+}
+
+/* Reads all code for later looks to begin with. */
+static int read_whole(struct hotspot *hotspot, const struct memory *memory)
+{
+	const uint64_t before_ns = clock_used_ns();
+	const int err =
+		hotspot_code_read(&hotspot->layout, memory, &hotspot->texts, NULL, &hotspot->whole);
+
+	hotspot->due_ns = after_pause(LOOK_EVERY_NS, before_ns);
+	return err;
+}
+
+/* Makes the tables of all code, if it has changed. */
+static int read_new(struct hotspot *hotspot, const struct memory *memory)
 {
 	struct hotspot_code code = {.heap_count = 0};
-	const uint64_t before_ns = clock_used_ns();
-	int err = hotspot_code_read(&hotspot->layout, memory, &hotspot->texts, &code);
-	bool is_new = false;
+	int err = hotspot_code_read(&hotspot->layout, memory, &hotspot->texts, &hotspot->whole,
+				    &code);
 
 	if (!err && hotspot->table_count && is_same(&code, &hotspot->code)) {
 		hotspot_code_close(&code);
-	} else {
-		hotspot_code_close(&hotspot->code);
-		hotspot->code = code;
-		drop_tables(hotspot);
-		if (!err)
-			err = build_tables(hotspot);
-		is_new = !err;
+		return 0;
 	}
-	const uint64_t pause_ns = LOOK_SHARE * (clock_used_ns() - before_ns);
+	hotspot_code_close(&hotspot->code);
+	hotspot->code = code;
+	if (!err)
+		err = build_tables(hotspot);
+	return err ? err : 1;
+}
 
-	hotspot->early_ns = clock_now_ns() + (pause_ns > EARLY_NS ? pause_ns : EARLY_NS);
-	hotspot->due_ns = clock_now_ns() + (pause_ns > LOOK_EVERY_NS ? pause_ns : LOOK_EVERY_NS);
-	return err ? err : is_new;
+int hotspot_look(struct hotspot *hotspot, const struct memory *memory)
+{
+	int changed = clock_now_ns() >= hotspot->due_ns ? read_whole(hotspot, memory) : 0;
+	const uint64_t before_ns = clock_used_ns();
+
+	if (!changed)
+		changed = read_new(hotspot, memory);
+	hotspot->early_ns = after_pause(EARLY_NS, before_ns);
+	if (changed < 0) {
+		hotspot_code_close(&hotspot->code);
+		drop_tables(hotspot);
+	}
+	return changed;
 }
 
 /* The last blob of the heap that begins at or below pc. */
@@ -155,6 +182,7 @@ void hotspot_close(struct hotspot *hotspot)
 {
 	drop_tables(hotspot);
 	hotspot_code_close(&hotspot->code);
+	hotspot_code_close(&hotspot->whole);
 	hotspot_texts_close(&hotspot->texts);
 	*hotspot = (struct hotspot){.is_known = false};
 }

@@ -6,6 +6,7 @@
  *   hotspot.h          all of it, and renewed: start here
  *   hotspot_layout.h   that description
  *   hotspot_code.h     the pieces of code that there are
+ *   hotspot_texts.h    names of their kinds
  *   hotspot_rows.h     their frames as unwind rows
  *   hotspot_names.h    names of methods
  *
@@ -29,10 +30,11 @@ struct hotspot {
 	struct hotspot_layout layout;
 	struct hotspot_texts texts;
 	struct hotspot_code code;
+	struct hotspot_code whole; /* the last that was read as a whole */
 	struct unwind_table table[HOTSPOT_HEAPS_MAX];
 	size_t table_count;
-	uint64_t due_ns;   /* when to look again (clock.h) */
-	uint64_t early_ns; /* when, if a stack could not be followed */
+	uint64_t due_ns;   /* when to read the whole again (clock.h) */
+	uint64_t early_ns; /* when to look for new code, if a stack could not be followed */
 };
 
 /* Looks for a JVM among the objects, unless one is known or was refused. False: there is none. */
@@ -43,8 +45,8 @@ uint64_t hotspot_bytes(const struct hotspot *hotspot, const struct memory *memor
 /* Is it time for another look? is_missing: a stack could not be followed. */
 bool hotspot_is_due(const struct hotspot *hotspot, bool is_missing);
 /*
- * Reads the code. 1: table[] is new; 0: it is as before. On an error there are no tables: old ones
- * would lead astray.
+ * Reads the code: as a whole if that is due, and else what is new since then. 1: table[] is new; 0:
+ * it is as before. On an error there are no tables: old ones would lead astray.
  */
 must_check int hotspot_look(struct hotspot *hotspot, const struct memory *memory);
 /* The piece of code at pc, as of the last look; NULL: there was none. */

@@ -9,7 +9,6 @@
 #define HEAP_BYTES_MAX (2ull << 30) /* HotSpot has no more for all */
 #define SEGMENT_BITS_LEAST 4u
 #define SEGMENT_BITS_MOST 16u
-#define TEXTS_MAX 4096u
 #define HEAD_MAX 4096u    /* of a block, with the fields of its CodeBlob that are read */
 #define BLOBS_AT_ONCE 64u /* heads that are read together */
 
@@ -18,70 +17,17 @@ struct reader {
 	const struct hotspot_layout *layout;
 	const struct memory *memory;
 	struct hotspot_texts *texts;
+	const struct hotspot_code *before; /* NULL: everything is read */
 	struct hotspot_code *code;
 	remote_addr call_stub_return;
 	size_t head_size;
 	remote_addr segment_map;
 	unsigned segment_bits;
 	struct memory_piece piece[BLOBS_AT_ONCE];
+	size_t place[BLOBS_AT_ONCE]; /* of the pieces' blobs in code->blob */
+	size_t piece_count;
 	uint8_t *head;
 };
-
-/* ---- texts ----------------------------------------------------------------------------------- */
-
-static int text_read(const struct memory *memory, remote_addr at, char text[HOTSPOT_TEXT_MAX])
-{
-	const size_t to_page = 4096 - at % 4096;
-	const size_t first = to_page < HOTSPOT_TEXT_MAX ? to_page : HOTSPOT_TEXT_MAX;
-
-	memset(text, 0, HOTSPOT_TEXT_MAX);
-	int err = memory_read(memory, at, text, first);
-
-	if (!err && first < HOTSPOT_TEXT_MAX && !memchr(text, 0, first))
-		err = memory_read(memory, at + first, text + first, HOTSPOT_TEXT_MAX - first);
-	text[HOTSPOT_TEXT_MAX - 1] = 0;
-	return err;
-}
-
-static int text_add(struct hotspot_texts *texts, const struct memory *memory, remote_addr at)
-{
-	struct hotspot_text text = {.at = at};
-	struct hotspot_text *grown;
-
-	if (texts->count == TEXTS_MAX)
-		return -ENOBUFS;
-	int err = text_read(memory, at, text.text);
-
-	if (err)
-		return err;
-	grown = realloc(texts->text, (texts->count + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	texts->text = grown;
-	texts->text[texts->count] = text;
-	texts->last = texts->count++;
-	return 0;
-}
-
-/* Sets texts->last to the text at this address. */
-static int text_find(struct hotspot_texts *texts, const struct memory *memory, remote_addr at)
-{
-	if (texts->last < texts->count && texts->text[texts->last].at == at)
-		return 0;
-	for (size_t i = 0; i < texts->count; i++) {
-		if (texts->text[i].at == at) {
-			texts->last = i;
-			return 0;
-		}
-	}
-	return text_add(texts, memory, at);
-}
-
-void hotspot_texts_close(struct hotspot_texts *texts)
-{
-	free(texts->text);
-	*texts = (struct hotspot_texts){0};
-}
 
 /* ---- blobs ----------------------------------------------------------------------------------- */
 
@@ -124,12 +70,11 @@ static bool place_code(const struct reader *reader, remote_addr at, const uint8_
 	return blob->lo > at && blob->lo < blob->hi && blob->hi - at <= size;
 }
 
-/* Adds the blob of a block, if it is whole. 0, or the error of something else than the blob. */
-static int add_blob(struct reader *reader, const struct hotspot_heap *heap,
-		    const struct memory_piece *piece)
+/* Makes the blob of a block, if it is whole. 0, or the error of something else than the blob. */
+static int make_blob(const struct reader *reader, const struct hotspot_heap *heap,
+		     const struct memory_piece *piece, struct hotspot_blob *out_blob)
 {
 	const struct hotspot_layout *layout = reader->layout;
-	struct hotspot_code *code = reader->code;
 	const uint8_t *header =
 			      (const uint8_t *)piece->into + layout->field[HOTSPOT_BLOCK_HEADER].at,
 		      *bytes = (const uint8_t *)piece->into + layout->block_size;
@@ -142,8 +87,8 @@ static int add_blob(struct reader *reader, const struct hotspot_heap *heap,
 	    !place_code(reader, piece->from + layout->block_size, bytes, &blob) ||
 	    blob.hi - piece->from > length)
 		return 0;
-	int err = text_find(reader->texts, reader->memory,
-			    hotspot_number(layout, HOTSPOT_BLOB_NAME, bytes));
+	int err = hotspot_text_find(reader->texts, reader->memory,
+				    hotspot_number(layout, HOTSPOT_BLOB_NAME, bytes));
 
 	if (err)
 		return err == -EFAULT ? 0 : err;
@@ -153,6 +98,13 @@ static int add_blob(struct reader *reader, const struct hotspot_heap *heap,
 	blob.complete = positive(reader, HOTSPOT_BLOB_COMPLETE, bytes);
 	if (blob.kind == HOTSPOT_COMPILED && hotspot_has(layout, HOTSPOT_COMPILED_METHOD))
 		blob.method = hotspot_number(layout, HOTSPOT_COMPILED_METHOD, bytes);
+	*out_blob = blob;
+	return 0;
+}
+
+/* Adds a blob; one whose lo is 0 keeps the place of one that is not read yet. */
+static int add_blob(struct hotspot_code *code, struct hotspot_blob blob)
+{
 	if (code->blob_count == HOTSPOT_BLOBS_MAX)
 		return -ENOBUFS;
 	if (code->blob_count == code->blob_room) {
@@ -168,14 +120,42 @@ static int add_blob(struct reader *reader, const struct hotspot_heap *heap,
 	return 0;
 }
 
-static int add_blobs(struct reader *reader, const struct hotspot_heap *heap, size_t count)
+static int read_pieces(struct reader *reader, const struct hotspot_heap *heap)
 {
+	const size_t count = reader->piece_count;
 	int err = memory_read_pieces(reader->memory, reader->piece, count);
 
 	for (size_t i = 0; i < count && !err; i++)
 		if (reader->piece[i].is_read)
-			err = add_blob(reader, heap, &reader->piece[i]);
+			err = make_blob(reader, heap, &reader->piece[i],
+					&reader->code->blob[reader->place[i]]);
+	reader->piece_count = 0;
 	return err;
+}
+
+/* Has the block's head read, with those of others. */
+static int read_block(struct reader *reader, const struct hotspot_heap *heap, remote_addr block)
+{
+	const size_t i = reader->piece_count;
+	const int err = add_blob(reader->code, (struct hotspot_blob){.lo = 0});
+
+	if (err)
+		return err;
+	reader->place[i] = reader->code->blob_count - 1;
+	reader->piece[i] = (struct memory_piece){.from = block,
+						 .into = reader->head + i * reader->head_size,
+						 .size = reader->head_size};
+	return ++reader->piece_count == BLOBS_AT_ONCE ? read_pieces(reader, heap) : 0;
+}
+
+static void drop_places(struct hotspot_code *code, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < code->blob_count; i++)
+		if (code->blob[i].lo)
+			code->blob[kept++] = code->blob[i];
+	code->blob_count = kept;
 }
 
 /* Bytes from the beginning of a block to the end of the last field that is read. */
@@ -189,36 +169,90 @@ static size_t head_size(const struct hotspot_layout *layout)
 	return layout->block_size + size;
 }
 
-static int read_blobs(struct reader *reader, struct hotspot_heap *heap)
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* What was in a heap before, passed in the order of its blocks. */
+struct earlier {
+	const uint8_t *map; /* NULL = nothing is known */
+	size_t segments;
+	const struct hotspot_blob *next, *end;
+};
+
+static struct earlier earlier_of(const struct hotspot_code *before, const struct hotspot_heap *heap)
 {
-	const size_t segments = (heap->hi - heap->lo) >> reader->segment_bits;
-	uint8_t *map = malloc(segments + 1);
-	size_t count = 0;
+	struct earlier earlier = {.map = NULL};
 
-	if (!map)
-		return -ENOMEM;
-	int err = memory_read_much(reader->memory, reader->segment_map, map, segments);
+	for (size_t i = 0; before && i < before->heap_count; i++) {
+		const struct hotspot_heap *there = &before->heap[i];
 
-	heap->first = reader->code->blob_count;
-	for (const uint8_t *at = map; !err && (at = memchr(at, 0, segments - (size_t)(at - map)));
-	     at++) {
-		const remote_addr block = heap->lo + ((uint64_t)(at - map) << reader->segment_bits);
+		if (before->map[i].lo == heap->lo) {
+			earlier.map = before->map[i].byte;
+			earlier.segments = before->map[i].segments;
+		}
+		if (there->lo == heap->lo) {
+			earlier.next = before->blob + there->first;
+			earlier.end = earlier.next + there->count;
+		}
+	}
+	return earlier;
+}
+
+/* The blob that was in the block [lo, hi), if the map has the same for all of it. */
+static const struct hotspot_blob *same_blob(struct earlier *earlier, const uint8_t *map,
+					    size_t segment, size_t count, remote_addr lo,
+					    remote_addr hi)
+{
+	while (earlier->next != earlier->end && earlier->next->lo < lo)
+		earlier->next++;
+	const bool is_same = earlier->map && segment + count < earlier->segments &&
+			     !memcmp(earlier->map + segment, map + segment, count) &&
+			     !earlier->map[segment + count];
+
+	return is_same && earlier->next != earlier->end && earlier->next->hi <= hi ? earlier->next
+										   : NULL;
+}
+
+static int read_blocks(struct reader *reader, const struct hotspot_heap *heap, const uint8_t *map,
+		       size_t segments)
+{
+	struct earlier earlier = earlier_of(reader->before, heap);
+	const uint8_t *at = memchr(map, 0, segments);
+	int err = 0;
+
+	while (at && !err) {
+		const size_t segment = (size_t)(at - map);
+		const uint8_t *next = memchr(at + 1, 0, segments - segment - 1);
+		const size_t count = (next ? (size_t)(next - map) : segments) - segment;
+		const remote_addr block = heap->lo + ((uint64_t)segment << reader->segment_bits);
+		const remote_addr end = block + ((uint64_t)count << reader->segment_bits);
 
 		if (heap->hi - block < reader->head_size)
 			break;
-		reader->piece[count] =
-			(struct memory_piece){.from = block,
-					      .into = reader->head + count * reader->head_size,
-					      .size = reader->head_size};
-		if (++count == BLOBS_AT_ONCE) {
-			err = add_blobs(reader, heap, count);
-			count = 0;
-		}
+		const struct hotspot_blob *same =
+			same_blob(&earlier, map, segment, count, block, end);
+
+		err = same ? add_blob(reader->code, *same) : read_block(reader, heap, block);
+		at = next;
 	}
+	return err ? err : read_pieces(reader, heap);
+}
+
+static int read_blobs(struct reader *reader, struct hotspot_heap *heap, struct hotspot_map *map)
+{
+	const size_t segments = (heap->hi - heap->lo) >> reader->segment_bits;
+	uint8_t *byte = realloc(map->byte, segments + 1);
+
+	if (!byte)
+		return -ENOMEM;
+	*map = (struct hotspot_map){.lo = heap->lo, .byte = byte, .segments = segments};
+	int err = memory_read_much(reader->memory, reader->segment_map, byte, segments);
+
+	heap->first = reader->code->blob_count;
+	reader->piece_count = 0;
 	if (!err)
-		err = add_blobs(reader, heap, count);
+		err = read_blocks(reader, heap, byte, segments);
+	drop_places(reader->code, heap->first);
 	heap->count = reader->code->blob_count - heap->first;
-	free(map);
 	return err;
 }
 
@@ -312,8 +346,7 @@ static int read_heap(struct reader *reader, remote_addr at)
 	if (err)
 		return err;
 	reader->segment_bits = (unsigned)bits;
-	reader->code->heap_count++;
-	return read_blobs(reader, heap);
+	return read_blobs(reader, heap, &reader->code->map[reader->code->heap_count++]);
 }
 
 static int read_all(struct reader *reader)
@@ -337,11 +370,13 @@ static int read_all(struct reader *reader)
 }
 
 int hotspot_code_read(const struct hotspot_layout *layout, const struct memory *memory,
-		      struct hotspot_texts *texts, struct hotspot_code *code)
+		      struct hotspot_texts *texts, const struct hotspot_code *before,
+		      struct hotspot_code *code)
 {
 	struct reader reader = {.layout = layout,
 				.memory = memory,
 				.texts = texts,
+				.before = before,
 				.code = code,
 				.head_size = head_size(layout)};
 	int err = reader.head_size > HEAD_MAX ? -EPROTO : 0;
@@ -359,6 +394,8 @@ int hotspot_code_read(const struct hotspot_layout *layout, const struct memory *
 
 void hotspot_code_close(struct hotspot_code *code)
 {
+	for (size_t i = 0; i < HOTSPOT_HEAPS_MAX; i++)
+		free(code->map[i].byte);
 	free(code->blob);
 	*code = (struct hotspot_code){0};
 }

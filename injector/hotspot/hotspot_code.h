@@ -12,10 +12,10 @@
 #define HI_HOTSPOT_CODE_H
 
 #include "hotspot_layout.h"
+#include "hotspot_texts.h"
 
 #define HOTSPOT_HEAPS_MAX 8u
 #define HOTSPOT_BLOBS_MAX 131072u /* a large application server has a quarter as many */
-#define HOTSPOT_TEXT_MAX 64u
 
 enum hotspot_kind {
 	HOTSPOT_STUB,        /* a frame of known size, or none at all */
@@ -41,33 +41,34 @@ struct hotspot_heap {
 	size_t first, count;
 };
 
+/* A byte for each segment of the heap that begins at lo, as the JVM had it. */
+struct hotspot_map {
+	remote_addr lo;
+	uint8_t *byte;
+	size_t segments;
+};
+
 struct hotspot_code {
 	struct hotspot_heap heap[HOTSPOT_HEAPS_MAX]; /* sorted */
+	struct hotspot_map map[HOTSPOT_HEAPS_MAX];   /* in no order */
 	size_t heap_count;
 	struct hotspot_blob *blob; /* sorted, heap by heap */
 	size_t blob_count, blob_room;
 };
 
-/* Names of kinds of blobs: strings of libjvm, which do not change. */
-struct hotspot_texts {
-	struct hotspot_text {
-		remote_addr at;
-		char text[HOTSPOT_TEXT_MAX];
-	} * text;
-	size_t count;
-	size_t last; /* found last */
-};
-void hotspot_texts_close(struct hotspot_texts *texts);
-
 /* Only where the heaps are, and how much is reserved for them. */
 must_check int hotspot_heaps_read(const struct hotspot_layout *layout, const struct memory *memory,
 				  struct hotspot_code *out_code);
 /*
- * All code. *code is what an earlier call has made, or zeros; on failure it is closed. -EPROTO: the
- * heaps are not as described; -ENOBUFS: more blobs than HOTSPOT_BLOBS_MAX; -ENOMEM.
+ * All code. before: what was read earlier, and is taken from there where the segments are the same,
+ * which takes a fraction of the time; another block of the same size may be in the place of one
+ * that was dropped. NULL: everything is read. *code is what an earlier call has made, or zeros; on
+ * failure it is closed. -EPROTO: the heaps are not as described; -ENOBUFS: more blobs than
+ * HOTSPOT_BLOBS_MAX; -ENOMEM.
  */
 must_check int hotspot_code_read(const struct hotspot_layout *layout, const struct memory *memory,
-				 struct hotspot_texts *texts, struct hotspot_code *code);
+				 struct hotspot_texts *texts, const struct hotspot_code *before,
+				 struct hotspot_code *code);
 void hotspot_code_close(struct hotspot_code *code);
 
 #endif

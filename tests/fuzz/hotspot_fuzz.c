@@ -95,14 +95,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct memory_copy copy = {.run = &run, .count = 1};
 	const struct memory memory = {.fd = -1, .copy = &copy};
 	struct hotspot_texts texts = {.count = 0};
-	struct hotspot_code code = {.heap_count = 0};
+	struct hotspot_code code = {.heap_count = 0}, again = {.heap_count = 0};
 
-	if (!hotspot_code_read(&layout, &memory, &texts, &code))
+	if (!hotspot_code_read(&layout, &memory, &texts, NULL, &code)) {
+		FUZZ_CHECK(!hotspot_code_read(&layout, &memory, &texts, &code, &again));
+		FUZZ_CHECK(again.heap_count == code.heap_count);
+		for (size_t i = 0; i < again.heap_count; i++)
+			check(&again, &again.heap[i]);
 		for (size_t i = 0; i < code.heap_count; i++)
 			check(&code, &code.heap[i]);
+	}
 	for (size_t i = 0; i < code.blob_count; i++)
 		check_name(&layout, &memory, code.blob[i].method);
 	hotspot_code_close(&code);
+	hotspot_code_close(&again);
 	hotspot_texts_close(&texts);
 	return 0;
 }

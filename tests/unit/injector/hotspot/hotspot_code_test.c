@@ -48,6 +48,42 @@ UNIT_TEST(what_contradicts_itself_is_left_out)
 	scene_close(&scene);
 }
 
+/* Where the segments are as before, nothing is read; all else is. */
+UNIT_TEST(only_what_is_new_is_read_again)
+{
+	struct scene scene;
+	struct hotspot_code now = {.heap_count = 0};
+
+	scene_open(&scene);
+	struct scene_block *kept = scene_blob(&scene, 0, 3, "nmethod", 3);
+	scene_blob(&scene, 3, 3, "nmethod", 4);
+	struct scene_block *half_made = scene_blob(&scene, 6, 3, "nmethod", 5);
+	struct scene_block *grown = scene_blob(&scene, 9, 3, "nmethod", 6);
+	half_made->used = 0;
+	CHECK_EQ(scene_read(&scene), 0);
+	CHECK_EQ(scene.code.blob_count, 3);
+
+	kept->frame = 30;
+	scene_blob(&scene, 3, 2, "nmethod", 40);
+	scene.map[5] = 0xff;
+	half_made->used = 1;
+	grown->frame = 60;
+	scene_blob(&scene, 12, 2, "nmethod", 70);
+	CHECK_EQ(hotspot_code_read(&scene.layout, &scene.memory, &scene.texts, &scene.code, &now),
+		 0);
+	CHECK_EQ(now.blob_count, 5);
+	CHECK_EQ(now.heap[0].count, 5);
+	CHECK_EQ(now.blob[0].frame_words, 3);
+	CHECK_EQ(now.blob[1].frame_words, 40);
+	CHECK_EQ(now.blob[2].frame_words, 5);
+	CHECK_EQ(now.blob[3].frame_words, 60); /* the last one: no other followed it */
+	CHECK_EQ(now.blob[4].frame_words, 70);
+	for (size_t i = 1; i < now.blob_count; i++)
+		CHECK(now.blob[i - 1].hi <= now.blob[i].lo);
+	hotspot_code_close(&now);
+	scene_close(&scene);
+}
+
 UNIT_TEST(impossible_heaps_are_refused)
 {
 	struct scene scene;

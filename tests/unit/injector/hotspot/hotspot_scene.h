@@ -126,7 +126,7 @@ static inline struct scene_block *scene_blob(struct scene *scene, size_t segment
 
 static inline int scene_read(struct scene *scene)
 {
-	return hotspot_code_read(&scene->layout, &scene->memory, &scene->texts, &scene->code);
+	return hotspot_code_read(&scene->layout, &scene->memory, &scene->texts, NULL, &scene->code);
 }
 
 #endif
