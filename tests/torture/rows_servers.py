@@ -6,7 +6,9 @@ starts one server on a free port of 127.0.0.1 with its files in the scratch dire
 for it that reports its progress (environments/load). A probe returns the progress of the load. The
 process that started a child also ends it.
 """
+import glob
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -453,6 +455,24 @@ def server_row(name, start, program, **more):
     )
 
 
+def newest_java():
+    """Of the JVMs beside the one of the path."""
+    others = {
+        int(found[1]): path
+        for path in glob.glob("/usr/lib/jvm/*/bin/java")
+        if (found := re.search(r"/jvm/[a-z-]*?(?:1\.)?([0-9]+)\b", path))
+    }
+    return others[max(others)] if len(others) > 1 else "java"
+
+
+# Its threads, mappings and descriptors come and go with its compilers, collectors and classes.
+def jvm_row(name, java, **more):
+    return Target(
+        name, [java, "-Xmx128m", f"{HERE}/JvmMix.java"], events=("cycle", "kill"), weight=0.25,
+        varies=("descriptors", "maps", "signals", "threads"), **more
+    )
+
+
 ROWS = [
     server_row("redis", start_redis, "redis-server"),
     server_row("memcached", start_memcached, "memcached"),
@@ -482,5 +502,10 @@ ROWS = [
     Target(
         "python3", [sys.executable, f"{HERE}/python_mix.py"], events=("cycle", "kill"), weight=0.25,
         varies=("descriptors", "signals"), needs=["cat"],
+    ),
+    jvm_row("jvm", "java", needs=["java"]),
+    jvm_row(
+        "jvm-newest", newest_java(),
+        available=lambda: "" if newest_java() != "java" else "there is no other JVM",
     ),
 ]
