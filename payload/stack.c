@@ -227,12 +227,13 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
  */
 static enum hi_stack_end step_to_saved_sp(struct walk *walk, struct rule rule)
 {
-	const uint64_t bp = walk->at.bp;
+	const uint64_t bp = walk->at.bp, cfa = bp + HI_ARCH_FRAME_CFA;
 	struct registers caller;
 
 	if (!read_word(walk, bp + 8 * (int64_t)rule.cfa, &caller.sp) ||
-	    !read_word(walk, bp, &caller.bp) || !read_word(walk, bp + 8, &caller.pc) ||
-	    caller.sp & 7 || caller.sp < bp + HI_ARCH_FRAME_CFA || caller.sp > walk->top)
+	    !read_word(walk, cfa + 8 * HI_ARCH_FRAME_BP_SLOT, &caller.bp) ||
+	    !read_word(walk, cfa - HI_ARCH_RETURN_BELOW_CFA, &caller.pc) || caller.sp & 7 ||
+	    caller.sp < cfa || caller.sp > walk->top)
 		return HI_END_BAD_FRAME;
 	walk->at = caller;
 	walk->is_pc_exact = false;
@@ -306,7 +307,7 @@ step_to_other_stack(struct walk *walk, struct rule rule)
 	walk->at.sp = end - distance;
 	if (walk->at.sp & 7 || !enter_stack(walk))
 		return HI_END_REGION;
-	return step_to_cfa(walk, walk->at.sp + 8, rule.bp_slot);
+	return step_to_cfa(walk, walk->at.sp + HI_ARCH_RETURN_BELOW_CFA, rule.bp_slot);
 }
 
 /*

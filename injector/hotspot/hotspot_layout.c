@@ -274,7 +274,8 @@ static bool is_whole(const struct hotspot_layout *layout)
 		 hotspot_has(layout, HOTSPOT_BLOB_CODE_END)) ||
 		(hotspot_has(layout, HOTSPOT_BLOB_CODE_OFFSET) &&
 		 hotspot_has(layout, HOTSPOT_BLOB_DATA_OFFSET))) &&
-	       layout->block_size && layout->block_size <= OFFSET_MAX && layout->sender_sp == -1;
+	       layout->block_size && layout->block_size <= OFFSET_MAX &&
+	       layout->sender_sp == HOTSPOT_SENDER_SP;
 }
 
 int hotspot_layout_read(const struct elf_image *libjvm, const struct memory *memory,

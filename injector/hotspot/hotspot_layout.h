@@ -53,6 +53,9 @@ enum hotspot_field {
 	HOTSPOT_FIELD_COUNT
 };
 
+/* Where an interpreted frame has its caller's sp, in words from bp, on all CPUs that are known. */
+#define HOTSPOT_SENDER_SP (-1)
+
 struct hotspot_layout {
 	struct {
 		uint64_t at;  /* offset in its type; of a static field its address */
@@ -60,8 +63,7 @@ struct hotspot_layout {
 		bool is_known;
 	} field[HOTSPOT_FIELD_COUNT];
 	uint64_t block_size, pool_size; /* sizeof(HeapBlock), sizeof(ConstantPool) */
-	/* where an interpreted frame has its caller's sp, in words from bp */
-	int32_t sender_sp;
+	int32_t sender_sp;              /* HOTSPOT_SENDER_SP; another one is not supported */
 };
 
 /*

@@ -5,10 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FRAME_CFA 2    /* words from a frame pointer to the CFA */
-#define SAVED_BP (-2)  /* words from the CFA */
-#define SENDER_SP (-1) /* words from bp, in frames of the interpreter */
-#define FRAME_WORDS_LEAST 2u
+#define FRAME_CFA (HI_ARCH_FRAME_CFA / 8) /* in words */
 
 static struct hi_unwind_row row_of(const struct hotspot_blob *blob)
 {
@@ -16,16 +13,16 @@ static struct hi_unwind_row row_of(const struct hotspot_blob *blob)
 
 	switch (blob->kind) {
 	case HOTSPOT_INTERPRETER:
-		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_SP, .cfa = SENDER_SP};
+		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_SP, .cfa = HOTSPOT_SENDER_SP};
 	case HOTSPOT_CALL_STUB:
 		return (struct hi_unwind_row){
-			.kind = HI_UNWIND_BP, .cfa = FRAME_CFA, .bp_slot = SAVED_BP};
+			.kind = HI_UNWIND_BP, .cfa = FRAME_CFA, .bp_slot = HI_ARCH_FRAME_BP_SLOT};
 	default:
-		if (blob->frame_words < FRAME_WORDS_LEAST || blob->frame_words > INT16_MAX)
+		if (blob->frame_words < FRAME_CFA || blob->frame_words > INT16_MAX)
 			return none;
 		return (struct hi_unwind_row){.kind = HI_UNWIND_SP,
 					      .cfa = (int16_t)blob->frame_words,
-					      .bp_slot = SAVED_BP};
+					      .bp_slot = HI_ARCH_FRAME_BP_SLOT};
 	}
 }
 

@@ -3,9 +3,9 @@
  * hotspot_rows.h - how to leave the frames of a JVM's code, as unwind rows.
  *
  * Compiled code and stubs: from where the frame is complete, the CFA is a known number of words
- * above sp, and the caller's bp is saved below the return address, whatever bp holds now. Frames of
- * the interpreter have a frame pointer and their caller's sp, which an adapter may have moved to
- * make room for arguments. The JVM itself walks its stacks like that.
+ * above sp, and the caller's bp is saved where frames with a frame pointer have it, whatever bp
+ * holds now. Frames of the interpreter have a frame pointer and their caller's sp, which an adapter
+ * may have moved to make room for arguments. The JVM itself walks its stacks like that.
  */
 #ifndef HI_HOTSPOT_ROWS_H
 #define HI_HOTSPOT_ROWS_H

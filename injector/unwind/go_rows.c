@@ -42,10 +42,11 @@ static const struct hi_unwind_row no_row = {.kind = HI_UNWIND_NONE},
 /* The frame of a function whose sp is so many bytes below its place at entry. */
 static struct hi_unwind_row row_of(int64_t bytes)
 {
-	return bytes < 0 || bytes % 8 || bytes / 8 >= INT16_MAX
+	const int64_t cfa = (bytes + ARCH_ENTRY_DEPTH) / 8;
+
+	return bytes < 0 || bytes % 8 || cfa > INT16_MAX
 		       ? no_row
-		       : (struct hi_unwind_row){.kind = HI_UNWIND_SP,
-						.cfa = (int16_t)(bytes / 8 + 1)};
+		       : (struct hi_unwind_row){.kind = HI_UNWIND_SP, .cfa = (int16_t)cfa};
 }
 
 /* No pair has less than a byte of code, so that a damaged table is read within bounds. */
@@ -73,7 +74,7 @@ static int push_call(struct reader *reader, uint64_t after, const struct arch_st
 	const struct hi_unwind_row row = {
 		.kind = is_other ? HI_UNWIND_OTHER_STACK : HI_UNWIND_SPILLED,
 		.cfa = is_other ? HI_UNWIND_PAIR(back->distance_word, back->owner_word)
-				: HI_UNWIND_PAIR(back->distance_word, 1)};
+				: HI_UNWIND_PAIR(back->distance_word, ARCH_ENTRY_DEPTH / 8)};
 	const int err = push(reader, after - 1, row);
 
 	return err ? err : push(reader, after, no_row);
