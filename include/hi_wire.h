@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 19u
+#define HI_WIRE_VERSION 20u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 /* the file of the probes begins with it; it shows as /tmp/heapinject-otel-PID.so (deleted) */
 #define HI_PROBES_NAME "heapinject-otel-"
@@ -322,8 +322,8 @@ _Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
  * not fit on the stack, as some stacks are small. Scratches are numbered. The numbers below
  * HI_OWN_SCRATCHES are given out in order, each to a slot that is claimed for the first time; that
  * scratch then belongs to the slot's in_flight. Number 0 belongs to nobody. The numbers from
- * HI_OWN_SCRATCHES on belong to one place each. Only the hook scope that found the count of a
- * scratch at 0 may use the scratch. A hook scope that finds another value (a signal handler that
+ * HI_OWN_SCRATCHES on belong to one place each. Only the outermost hook scope of the count of a
+ * scratch may use the scratch. A hook scope that is or may be nested (a signal handler that
  * interrupted the first hook scope) takes no sample.
  */
 #define HI_OWN_SCRATCHES 4096u
@@ -1127,8 +1127,10 @@ enum hi_mapping_change {
 	HI_MAPPING_UNSAMPLED = 3, /* there is a mapping now, which is no sample */
 	/* the same of one that was mapped within a hooked function of an allocator */
 	HI_MAPPING_ALLOCATOR = 4,
+	/* the same, where it is not known whether it was: by a signal handler, on another stack */
+	HI_MAPPING_NESTED = 5,
 };
-#define HI_MAPPING_CHANGES 5u
+#define HI_MAPPING_CHANGES 6u
 /* of a mapping: its protection in the lowest bits, and the flags of mmap above */
 #define HI_MAPPING_PROTECTION 7u
 #define HI_MAPPING_FLAGS_SHIFT 3u
@@ -1159,6 +1161,12 @@ struct hi_scratch {
 	uint64_t region_lo, region_hi;
 	/* stack pointer, in no region, of the last stack that ended with HI_END_REGION */
 	uint64_t unknown_sp;
+	/*
+	 * address of the outermost struct hook_call of the count to which the scratch belongs,
+	 * while it runs; 0 = none. It stays if that call is left by a jump (payload/nesting.h)
+	 */
+	uint64_t outermost;
+	uint64_t outermost_function;                        /* enum hi_function */
 	uint64_t alloc[sizeof(struct hi_record_alloc) / 8]; /* a struct hi_record_alloc */
 	uint64_t frame[HI_FRAMES_MAX];                      /* the frames of that record */
 };

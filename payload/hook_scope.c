@@ -67,17 +67,18 @@ static struct hi_thread_slot *claim(struct hi_state *state, uint64_t thread)
  * drawn for this call alone; it makes the call a sample with the same probability as a countdown
  * that began long ago.
  */
-static void come_in(struct hook_scope *scope, struct hi_place *place)
+static void come_in(struct hook_scope *scope, struct hi_place *place, bool is_first)
 {
 	struct hi_state *state = scope->event.state;
 	const uint32_t number = place_number(state, place);
 
 	scope->event.scratch = HI_OWN_SCRATCHES + number;
 	scope->call->guard = &place->count;
+	hook_scope_enter(scope, is_first);
 	if (scope->event.slot)
 		return;
 	scope->event.slot = &place_table(state)->place_slot[number];
-	if (scope->is_nested)
+	if (scope->nesting != NESTING_NONE)
 		return;
 	if (!scope->event.slot->random)
 		scope->event.slot->random = sample_seed(scope->event.thread, clock_about_now());
@@ -95,7 +96,7 @@ static void pass_by(struct hook_scope *scope)
 	scope->has_place = false;
 	scope->event.scratch = 0;
 	scope->has_slot = scope->event.slot != NULL;
-	scope->is_nested = true;
+	scope->nesting = NESTING_UNKNOWN;
 	scope->call->guard = &table->passing;
 	__atomic_fetch_add(&table->passing, 1, __ATOMIC_ACQ_REL);
 	if (!scope->has_slot)
@@ -108,8 +109,8 @@ void hook_scope_begin_as_guest(struct hook_scope *scope)
 	struct hi_state *state = scope->event.state;
 	const uint64_t thread = scope->event.thread;
 	struct hi_place *place = place_find(state, thread);
+	const bool is_first = !place;
 
-	scope->is_nested = place != NULL;
 	if (place) {
 		__atomic_fetch_add(&place->count, 1, __ATOMIC_ACQ_REL);
 	} else {
@@ -126,7 +127,7 @@ void hook_scope_begin_as_guest(struct hook_scope *scope)
 		place = place_take(state, thread);
 	}
 	if (place)
-		come_in(scope, place);
+		come_in(scope, place, is_first);
 	else
 		pass_by(scope);
 }
@@ -135,6 +136,7 @@ void hook_scope_leave(struct hook_scope *scope)
 {
 	if (scope->event.is_alone)
 		return;
+	hook_scope_exit(scope);
 	__atomic_fetch_sub(scope->call->guard, 1, __ATOMIC_ACQ_REL);
 	scope->call->guard = NULL;
 }

@@ -8,8 +8,8 @@
  * itself and returns its result.
  *
  * NESTED calls are not sampled. A call is nested if the original reaches another hooked function,
- * or if a signal handler interrupts a hook scope. Its bytes belong to the outer call, or are too
- * few to matter. A free in a nested call is recorded like any other.
+ * or if a signal handler interrupts a hook scope (nesting.h). Its bytes belong to the outer call,
+ * or are too few to matter. A free in a nested call is recorded like any other.
  */
 #ifndef PAYLOAD_HOOK_SCOPE_H
 #define PAYLOAD_HOOK_SCOPE_H
@@ -18,6 +18,7 @@
 
 #include "clock.h"
 #include "arch/arch.h"
+#include "nesting.h"
 #include "place.h"
 #include "record.h"
 #include "sample.h"
@@ -37,7 +38,7 @@ struct hook_scope {
 	 */
 	bool has_place;
 	bool is_exact; /* every call is a sample */
-	bool is_nested;
+	enum nesting nesting;
 	/*
 	 * factor by which the time of this hook scope is multiplied for the account; 0 = the hook
 	 * scope is not timed
@@ -167,6 +168,25 @@ static inline bool hook_scope_look_at_clock(struct hook_scope *scope)
 	return false;
 }
 
+/* The hook scope has raised the count of its scratch, which was 0 before if it is the first. */
+static inline void hook_scope_enter(struct hook_scope *scope, bool is_first)
+{
+	struct hi_scratch *scratch = record_scratch(&scope->event);
+
+	scope->nesting = is_first ? NESTING_NONE
+				  : nesting_of(scope->event.state, scope->event.thread, scope->call,
+					       scratch);
+	if (scope->nesting == NESTING_NONE)
+		nesting_begin(scratch, scope->call);
+}
+
+/* To be called before the count is lowered. */
+static inline void hook_scope_exit(struct hook_scope *scope)
+{
+	if (scope->nesting == NESTING_NONE)
+		nesting_end(record_scratch(&scope->event));
+}
+
 static inline bool hook_scope_is_exact_now(const struct hi_control *control)
 {
 	return __atomic_load_n(&control->interval, __ATOMIC_RELAXED) <= HI_INTERVAL_EXACT &&
@@ -200,7 +220,7 @@ __attribute__((always_inline)) static inline bool hook_scope_begin(struct hook_s
 	if (scope->event.is_alone) {
 		scope->event.scratch = __atomic_load_n(&slot->scratch, __ATOMIC_RELAXED);
 		call->guard = &slot->in_flight;
-		scope->is_nested = !thread_slot_enter(slot);
+		hook_scope_enter(scope, thread_slot_enter(slot));
 	}
 	return true;
 }
@@ -244,7 +264,7 @@ static inline uint64_t hook_scope_call(struct hook_scope *scope, uint64_t functi
 static inline bool hook_scope_is_inner(const struct hook_scope *scope)
 {
 	const struct hi_gate_words *words = scope->call->words;
-	bool is_inner = scope->is_nested;
+	bool is_inner = scope->nesting != NESTING_NONE;
 
 	/* lo < return_address <= hi, as a call may be the last instruction of a function */
 	for (unsigned i = 0; i < HI_NESTED_FROM_MAX; i++)
@@ -276,12 +296,14 @@ static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t s
 static inline struct hook_outcome hook_scope_pass(struct hook_scope *scope)
 {
 	hook_scope_account(scope);
+	hook_scope_exit(scope);
 	return HOOK_SCOPE_PASS;
 }
 
 static inline struct hook_outcome hook_scope_end(struct hook_scope *scope, uint64_t value)
 {
 	hook_scope_account(scope);
+	hook_scope_exit(scope);
 	return (struct hook_outcome){.result = value,
 				     .pass = scope->returns_by_probe ? HOOK_TO_PROBE : 0};
 }

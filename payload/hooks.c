@@ -500,7 +500,7 @@ struct hook_outcome hook_free(struct hook_call *call)
 		return HOOK_SCOPE_PASS;
 	if (!take_out(&scope, call->argument[0], &recorded))
 		unsampled_frees_look(&scope, call->argument[0]);
-	if (!scope.is_exact && scope.has_slot && !scope.is_nested &&
+	if (!scope.is_exact && scope.has_slot && scope.nesting == NESTING_NONE &&
 	    scope.event.slot->countdown < 0)
 		hook_scope_draw(scope.event.state, scope.event.slot, scope.event.thread);
 	return hook_scope_pass(&scope);

@@ -4,7 +4,8 @@
  *
  * Mappings are rare beside blocks, so each change of address space is recorded, and only stacks are
  * sampled: by bytes, by the thread's countdown, as those of blocks. A mapping within a hooked
- * function of an allocator is recorded as the allocator's.
+ * function of an allocator is recorded as the allocator's. Where it may be of a signal handler that
+ * interrupted a hook, the record does not say whose it is.
  *
  * ORDER. As for blocks: what is mapped is recorded after the call, what is unmapped before it. A
  * call that fails has changed nothing, and a record says so. mremap is recorded as a mapping that
@@ -39,15 +40,32 @@ static void note(struct hook_scope *scope, enum hi_mapping_change change, struct
 		record_mapping(&scope->event, change, block, attributes);
 }
 
-/* has_place: else it is not known whether the call is nested */
-static bool is_of_allocator(const struct hook_scope *scope)
+static bool is_mapping_function(uint64_t function)
+{
+	return function == HI_FN_MMAP || function == HI_FN_MUNMAP || function == HI_FN_MREMAP;
+}
+
+/* has_place: else nothing is known of other calls of the thread. */
+static bool is_nested(const struct hook_scope *scope)
 {
 	return scope->has_place && hook_scope_is_inner(scope);
 }
 
+/* Of a mapping that is no sample. */
+static enum hi_mapping_change change_of(const struct hook_scope *scope)
+{
+	if (!is_nested(scope))
+		return HI_MAPPING_UNSAMPLED;
+	if (scope->nesting == NESTING_UNKNOWN ||
+	    (scope->nesting == NESTING_INNER &&
+	     is_mapping_function(record_scratch(&scope->event)->outermost_function)))
+		return HI_MAPPING_NESTED;
+	return HI_MAPPING_ALLOCATOR;
+}
+
 static bool is_sample_due(struct hook_scope *scope, uint64_t bytes)
 {
-	return !is_of_allocator(scope) && hook_scope_is_sample_due(scope, bytes);
+	return !is_nested(scope) && hook_scope_is_sample_due(scope, bytes);
 }
 
 /* Records what was mapped. Always inlined, for the same reason as sample() in hooks.c. */
@@ -59,8 +77,7 @@ note_mapped(struct hook_scope *scope, struct record_block block, uint32_t attrib
 	if (block.address >= ERRORS || !is_armed(scope))
 		return;
 	if (!is_due) {
-		note(scope, is_of_allocator(scope) ? HI_MAPPING_ALLOCATOR : HI_MAPPING_UNSAMPLED,
-		     block, attributes);
+		note(scope, change_of(scope), block, attributes);
 		return;
 	}
 	stack = stack_capture(scope->event.state, scope->event.thread, scope->call,

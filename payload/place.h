@@ -5,8 +5,7 @@
  * the hook scopes nested in it. The stub of the gate gives the place back by lowering its count.
  *
  * Lock-free, bounded, and safe in a signal handler, which finds the place that its thread holds. If
- * the holder leaves the hook by siglongjmp, the place is not given back; all later hook scopes of
- * that thread then count as nested, as with a slot.
+ * the holder leaves the hook by siglongjmp, the place is not given back, as with a slot.
  */
 #ifndef PAYLOAD_PLACE_H
 #define PAYLOAD_PLACE_H

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * regions.h - the end of the current stack, if it is the same stack that the thread was on at the
- * last walk (struct hi_scratch, hi_wire.h).
+ * regions.h - the region that holds a stack, in the list that the injector publishes; and the end
+ * of the current stack, if it is the same stack that the thread was on at the last walk (struct
+ * hi_scratch, hi_wire.h).
  */
 #ifndef PAYLOAD_REGIONS_H
 #define PAYLOAD_REGIONS_H
 
+#include <stdbool.h>
+
 #include "published.h"
+
+struct region {
+	uint64_t lo, hi;
+	uint64_t stamp; /* of the list in which it was found */
+};
+
+/* Searches the current list. False: no region is known to hold sp. */
+bool regions_find(const struct hi_state *state, uint64_t sp, struct region *out_region);
 
 /* The stamp of the list of regions that is current now. */
 static inline uint64_t regions_stamp(const struct hi_control *control)

@@ -63,34 +63,15 @@ static const struct hi_control *control_of(const struct walk *walk)
 }
 
 /* Searches the current list for the region that holds at.sp, and remembers it. */
-__attribute__((noinline)) static bool search_region(const struct walk *walk)
+static bool search_region(const struct walk *walk)
 {
-	const struct hi_control *control = control_of(walk);
-	uint32_t index = __atomic_load_n(&control->current_regions, __ATOMIC_ACQUIRE) & 1;
-	const struct hi_regions *regions = &control->regions[index];
-	uint64_t generation = __atomic_load_n(&regions->generation, __ATOMIC_ACQUIRE);
-	uint32_t low = 0,
-		 high = regions->count < HI_REGION_CAPACITY ? regions->count : HI_REGION_CAPACITY;
-	uint64_t sp = walk->at.sp, lo, hi;
+	struct region region;
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (regions->range[middle].hi <= sp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == HI_REGION_CAPACITY)
+	if (!regions_find(walk->state, walk->at.sp, &region))
 		return false;
-	lo = regions->range[low].lo;
-	hi = regions->range[low].hi;
-	if (low >= regions->count || !published_is_unchanged(&regions->generation, generation) ||
-	    sp < lo || sp >= hi)
-		return false;
-	walk->scratch->region_lo = lo;
-	walk->scratch->region_hi = hi;
-	walk->scratch->region_stamp = published_stamp(generation, index);
+	walk->scratch->region_lo = region.lo;
+	walk->scratch->region_hi = region.hi;
+	walk->scratch->region_stamp = region.stamp;
 	return true;
 }
 

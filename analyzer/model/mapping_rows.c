@@ -42,6 +42,8 @@ static const char *owner_by(const char *function)
 {
 	if (strcmp(function, MAPPING_BY_ALLOCATOR) == 0 || allocator_frames_has(function))
 		return MAPPING_OF_ALLOCATOR;
+	if (strcmp(function, MAPPING_BY_UNKNOWN) == 0)
+		return MAPPING_OF_UNKNOWN;
 	if (creates_threads(function))
 		return MAPPING_OF_THREAD;
 	return loads_objects(function) ? MAPPING_OF_LINKER : NULL;

@@ -22,9 +22,12 @@
 #define MAPPING_OF_THREAD "thread stack"
 #define MAPPING_OF_LINKER "dynamic linker"
 #define MAPPING_OF_APPLICATION "application"
+#define MAPPING_OF_UNKNOWN "unknown"
 
 /* The one frame of mappings that were made within a hooked function of an allocator. */
 #define MAPPING_BY_ALLOCATOR "(mapped by the allocator)"
+/* the same where that is not known: by a signal handler, or after a jump out of such a call */
+#define MAPPING_BY_UNKNOWN "(mapped while another call may have run)"
 
 /* The types that a .pb.gz has of them, and the type of blocks that each is shown as. */
 #define MAPPING_TYPES 5u

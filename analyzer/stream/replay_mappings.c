@@ -136,7 +136,8 @@ int replay_on_mapped(struct replay *replay, const struct hi_stream_alloc *mapped
 }
 
 /* It has no stack: one frame says what is known. Each was recorded. */
-static int on_mapped_by_allocator(struct replay *replay, const struct hi_stream_mapping *mapping)
+static int on_mapped_in_a_call(struct replay *replay, const struct hi_stream_mapping *mapping,
+			       char *name)
 {
 	struct profile *profile = replay->profile;
 	const struct hi_stream_alloc mapped = {.time_ns = mapping->time_ns,
@@ -145,7 +146,6 @@ static int on_mapped_by_allocator(struct replay *replay, const struct hi_stream_
 					       .function = HI_FN_MMAP,
 					       .slack = mapping->attributes,
 					       .interval = HI_INTERVAL_EXACT};
-	char name[] = MAPPING_BY_ALLOCATOR;
 	const struct profile_line line = {.function = name, .system_name = name};
 	uint32_t frame, stack;
 
@@ -159,6 +159,7 @@ int replay_on_mapping(struct replay *replay, const struct hi_stream_mapping *map
 {
 	struct mapping_pieces *pieces = &replay->profile->pieces;
 	struct accounting accounting = {replay->profile, replay_since(replay, mapping->time_ns)};
+	char allocator[] = MAPPING_BY_ALLOCATOR, nested[] = MAPPING_BY_UNKNOWN;
 	const uint64_t lo = mapping->address, hi = lo + mapping->bytes;
 
 	replay->profile->has_mappings = true;
@@ -174,7 +175,9 @@ int replay_on_mapping(struct replay *replay, const struct hi_stream_mapping *map
 	case HI_MAPPING_UNSAMPLED:
 		return settle(replay, mapping_pieces_cut(pieces, lo, hi, gone, &accounting));
 	case HI_MAPPING_ALLOCATOR:
-		return on_mapped_by_allocator(replay, mapping);
+		return on_mapped_in_a_call(replay, mapping, allocator);
+	case HI_MAPPING_NESTED:
+		return on_mapped_in_a_call(replay, mapping, nested);
 	default:
 		return 0; /* what later versions may add */
 	}

@@ -28,7 +28,7 @@ struct arena {
 	uint8_t *tables;
 	uint8_t *gate; /* HI_GATE_BYTES of code, then the words */
 	unsigned gate_count;
-	uint64_t record_count[6]; /* drained, by type */
+	uint64_t record_count[7]; /* drained, by type */
 };
 
 static inline void *arena_map(size_t bytes, int sharing)

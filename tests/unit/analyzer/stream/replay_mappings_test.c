@@ -100,12 +100,14 @@ UNIT_TEST(what_an_allocator_maps_is_told_apart)
 	FILE *file = stream_begin(65536);
 
 	put_change(file, HI_MAPPING_ALLOCATOR, PLACE, 8 * PAGE);
+	put_change(file, HI_MAPPING_NESTED, PLACE + 8 * PAGE, PAGE);
 	CHECK_EQ(replayed(file, &profile), 0);
-	CHECK_EQ(profile.mapping_count, 1);
+	CHECK_EQ(profile.mapping_count, 2);
 	CHECK_EQ(profile.mapping[0].key.interval, HI_INTERVAL_EXACT);
+	CHECK_STR(mapping_rows_owner(&profile, &profile.mapping[1]), "unknown");
 	CHECK_STR(mapping_rows_owner(&profile, &profile.mapping[0]), "allocator");
 	CHECK_EQ(mapping_rows_show(&profile), 0);
-	CHECK_EQ(profile.row_count, 1);
+	CHECK_EQ(profile.row_count, 2);
 	CHECK_EQ(profile.row[0].inuse_bytes, 8 * PAGE);
 	profile_close(&profile);
 }

@@ -134,7 +134,7 @@ UNIT_TEST(what_was_mapped_meanwhile)
 	char *text = text_of_answer(&scene.answer, render_answer_json);
 
 	CHECK(strstr(text, "\"mappings\":{\"application_bytes\":94371840,\"allocator_bytes\":0,"
-			   "\"stack_bytes\":0,\"linker_bytes\":0,"
+			   "\"stack_bytes\":0,\"linker_bytes\":0,\"unknown_bytes\":0,"
 			   "\"application_resident_bytes\":0,\"function\":\"leak_here\","
 			   "\"function_bytes\":41943040}"));
 	free(text);
