@@ -430,8 +430,7 @@ const struct command cli_attach = {
 	"otel_memory:alloc(address, size,\n"
 	"                         weight) and otel_memory:free(address), for OpenTelemetry's eBPF "
 	"profiler, bpftrace, perf\n"
-	"      --mmap             hook mmap, munmap and mremap of the C library, too; report "
-	"--mmap "
-	"shows what was mapped\n"
+	"      --mmap             hook mmap, munmap, mremap and sbrk of the C library, too; report "
+	"--mmap shows what was mapped\n"
 	"  -q, --quiet            no progress\n"
 	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};

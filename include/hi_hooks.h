@@ -172,7 +172,8 @@
 	  heap_reallocn, PREFIXED, ASSUMED, NONE)                                                  \
 	X(96, MMAP, mmap, "mmap", mmap, MAPPING, NONE, NONE)                                       \
 	X(97, MUNMAP, munmap, "munmap", munmap, MAPPING, NONE, NONE)                               \
-	X(98, MREMAP, mremap, "mremap", mremap, MAPPING, NONE, NONE)
+	X(98, MREMAP, mremap, "mremap", mremap, MAPPING, NONE, NONE)                               \
+	X(99, SBRK, sbrk, "sbrk", sbrk, MAPPING, NONE, NONE)
 
 /*
  * K(kind, gate, plain), one row per kind. The payload's handler of the kind is hook_<kind>
@@ -213,7 +214,8 @@
 	K(free, FREE, NONE)                 /* (block, ...) */                                    \
 	K(mmap, ALWAYS, NONE)               /* (hint, bytes, prot, flags, fd, offset) */          \
 	K(munmap, ALWAYS, NONE)             /* (address, bytes) */                                \
-	K(mremap, ALWAYS, NONE)             /* (old, old bytes, bytes, flags, address) */
+	K(mremap, ALWAYS, NONE)             /* (old, old bytes, bytes, flags, address) */         \
+	K(sbrk, ALWAYS, NONE)               /* (change in bytes) -> the end before */
 
 #ifndef __ASSEMBLER__
 

@@ -1117,8 +1117,8 @@ struct hi_record_region {
 };
 /*
  * Address space that came or went, where mappings were asked for. Sampled mappings are ALLOC and
- * KNOWN records of HI_FN_MMAP and HI_FN_MREMAP, and their `slack` is their attributes. All others
- * are recorded, too, without a stack: each takes the place of what was there.
+ * KNOWN records of HI_FN_MMAP, HI_FN_MREMAP and HI_FN_SBRK, and their `slack` is their attributes.
+ * All others are recorded, too, without a stack: each takes the place of what was there.
  */
 enum hi_mapping_change {
 	/* recorded before it is unmapped or moved, as another thread may be given it at once */
@@ -1135,6 +1135,7 @@ enum hi_mapping_change {
 #define HI_MAPPING_PROTECTION 7u
 #define HI_MAPPING_FLAGS_SHIFT 3u
 #define HI_MAPPING_FLAGS_MASK 0xffffffu
+#define HI_MAPPING_BY_BRK (1u << 27) /* instead of these: the heap of brk has grown */
 struct hi_record_mapping {
 	struct hi_record_header header;
 	uint64_t address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mappings.c - handlers of the functions that map and unmap: mmap, munmap, mremap.
+ * mappings.c - handlers of the functions that map and unmap: mmap, munmap, mremap, sbrk.
  *
  * Mappings are rare beside blocks, so each change of address space is recorded, and only stacks are
  * sampled: by bytes, by the thread's countdown, as those of blocks. A mapping within a hooked
@@ -9,7 +9,8 @@
  *
  * ORDER. As for blocks: what is mapped is recorded after the call, what is unmapped before it. A
  * call that fails has changed nothing, and a record says so. mremap is recorded as a mapping that
- * goes and one that comes, as realloc is.
+ * goes and one that comes, as realloc is. What sbrk has changed is known from its result alone;
+ * nothing but sbrk is given addresses there.
  *
  * The original runs within the hook, on the stack of its caller, which no thread can unmap in C:
  * the return address of munmap lies there, too. musl unmaps the stack of a thread that ends by a
@@ -42,7 +43,8 @@ static void note(struct hook_scope *scope, enum hi_mapping_change change, struct
 
 static bool is_mapping_function(uint64_t function)
 {
-	return function == HI_FN_MMAP || function == HI_FN_MUNMAP || function == HI_FN_MREMAP;
+	return function == HI_FN_MMAP || function == HI_FN_MUNMAP || function == HI_FN_MREMAP ||
+	       function == HI_FN_SBRK;
 }
 
 /* has_place: else nothing is known of other calls of the thread. */
@@ -142,4 +144,24 @@ struct hook_outcome hook_mremap(struct hook_call *call)
 		note(&scope, HI_MAPPING_KEPT, old, 0);
 	note_mapped(&scope, (struct record_block){.address = address, .bytes = bytes}, 0, is_due);
 	return hook_scope_end(&scope, address);
+}
+
+/* The heap of brk ends anywhere in a page, which is mapped as a whole. */
+struct hook_outcome hook_sbrk(struct hook_call *call)
+{
+	struct hook_scope scope;
+	uint64_t end, from, to;
+
+	if (!hook_scope_begin(&scope, call))
+		return HOOK_SCOPE_PASS;
+	end = hook_scope_original(&scope);
+	from = whole_pages(end);
+	to = whole_pages(end + call->argument[0]);
+	if (end < ERRORS && to < from)
+		note(&scope, HI_MAPPING_GONE,
+		     (struct record_block){.address = to, .bytes = from - to}, 0);
+	else if (end < ERRORS && to > from)
+		note_mapped(&scope, (struct record_block){.address = from, .bytes = to - from},
+			    HI_MAPPING_BY_BRK, is_sample_due(&scope, to - from));
+	return hook_scope_end(&scope, end);
 }

@@ -16,6 +16,7 @@
 #define MAPPING_RESERVED \
 	"reserved" /* mapped without any right; mprotect may have given some later */
 #define MAPPING_REMAPPED "remapped"
+#define MAPPING_BRK "brk"
 /* The label of whose it is. */
 #define MAPPING_OWNER_LABEL "mapped_by"
 #define MAPPING_OF_ALLOCATOR "allocator"

@@ -76,6 +76,8 @@ static const char *content_of(const struct hi_stream_alloc *mapped)
 {
 	const uint32_t flags = mapped->slack >> HI_MAPPING_FLAGS_SHIFT & HI_MAPPING_FLAGS_MASK;
 
+	if (mapped->slack & HI_MAPPING_BY_BRK)
+		return MAPPING_BRK;
 	if (mapped->function == HI_FN_MREMAP)
 		return MAPPING_REMAPPED;
 	if (!(mapped->slack & HI_MAPPING_PROTECTION))

@@ -89,7 +89,7 @@ struct session_options {
 	/* run: HI_EXIT_LEAKS if blocks are leaked at the exit, and HI_EXIT_UNSURE as above */
 	bool finds_leaks;
 	const char *suppressions; /* lines that say what is no leak; NULL = none */
-	bool has_mappings;        /* mmap, munmap and mremap are hooked, too */
+	bool has_mappings;        /* functions that map are hooked, too */
 	bool has_probes;          /* each sample also passes a probe, for other tools */
 	bool detached;            /* the command returns once the process is attached to */
 	bool is_member;           /* of a family, which shows how it goes */

@@ -11,6 +11,7 @@
 #include "attach.h"
 #include "hi_exit.h"
 #include "hi_version.h"
+#include "mapping_functions.h"
 #include "proc_file.h"
 #include "refusal.h"
 #include "session_loop.h"
@@ -111,6 +112,25 @@ static void name_lost_frames(const struct session *session)
 			strerror(-err), (int)session->attachment.pid);
 }
 
+/* Mappings were asked for: what will be missing. */
+static void name_unseen_mappings(const struct session *session)
+{
+	const struct allocators *allocators = &session->attachment.allocators;
+
+	if (!session->options->has_mappings || session->options->quiet)
+		return;
+	if (!session->sees_mappings)
+		fputs("heapinject: mmap, munmap and mremap cannot all be hooked at their entry "
+		      "here (no room for a jump, locked memory, or no symbols): mappings will not "
+		      "be "
+		      "seen\n",
+		      stderr);
+	else if (!allocators->allocator[0].original[HI_FN_SBRK])
+		fputs("heapinject: sbrk cannot be hooked at its entry here: the heap of brk will "
+		      "not be among the mappings\n",
+		      stderr);
+}
+
 /* Says of which memory the profile will know nothing: no warning, as malloc does not give it. */
 static void name_runtimes(const struct session *session)
 {
@@ -144,7 +164,7 @@ static int describe_target(struct session *session)
 		err = pump_unhooked(&session->pump, &session->preflight.unhooked);
 	if (!err)
 		err = pump_runtimes(&session->pump, session->preflight.runtimes);
-	if (!err && session->options->has_mappings)
+	if (!err && session->sees_mappings)
 		err = pump_mappings_asked(&session->pump);
 	if (!err)
 		err = session_send_memory(session);
@@ -222,6 +242,8 @@ int session_begin(struct session *session)
 	if (err)
 		return refusal_explain(&session->preflight, attachment, session->options->loader,
 				       err);
+	session->sees_mappings =
+		asked->has_mappings && mapping_functions_are_hooked(&attachment->allocators);
 	/* some functions may not have been hooked although preflight took that for possible */
 	unhooked_find(&attachment->allocators, &attachment->entries, &session->preflight.unhooked);
 	attachment->unhooked = session->preflight.unhooked;
@@ -250,6 +272,7 @@ int session_begin(struct session *session)
 		describe_session(session);
 	warn_unhooked(session);
 	name_hidden(session);
+	name_unseen_mappings(session);
 	name_runtimes(session);
 	name_lost_frames(session);
 	return err ? HI_EXIT_FAILED : HI_EXIT_OK;

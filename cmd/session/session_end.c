@@ -181,7 +181,7 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 	if (session->sink.is_written)
 		fprintf(out, "Look at it with: heapinject report %s --leaks, or --text\n",
 			session->sink.outputs.heap_path);
-	if (session->sink.is_written && options->has_mappings)
+	if (session->sink.is_written && session->sees_mappings)
 		fprintf(out, "At what was mapped with: heapinject report %s --mmap --text\n",
 			session->sink.outputs.pprof_path);
 	if (session->sink.is_written && session->dumps.first_path[0])

@@ -41,6 +41,7 @@ struct session {
 	struct hi_analyzer_status status;
 	bool has_status;
 	struct attachment attachment;
+	bool sees_mappings; /* they were asked for, and the functions that map are hooked */
 	struct pump pump;
 	struct overhead overhead;
 	struct progress progress;

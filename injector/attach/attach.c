@@ -65,12 +65,8 @@ static int prepare(struct attachment *attachment, const struct attach_options *o
 	if (!err)
 		err = allocators_find(&attachment->images, &attachment->memory, options->prefixes,
 				      &attachment->allocators);
-	if (!err && options->has_mappings) {
-		attachment->step = "finding the functions that map memory";
-		/* -ENXIO: those that allocate were found */
-		err = mapping_functions_find(&attachment->images, &attachment->allocators) ? -ENXIO
-											   : 0;
-	}
+	if (!err && options->has_mappings)
+		mapping_functions_find(&attachment->images, &attachment->allocators);
 	if (!err) {
 		attachment->load_count = load_count_find(&attachment->images, &attachment->memory);
 		allocators_find_new_handler(&attachment->images, &attachment->memory,

@@ -33,7 +33,7 @@ struct attach_options {
 	uint32_t begin;
 	uint64_t live_max;      /* live samples to have room for; 0 = what fits the interval */
 	bool records_all_frees; /* every free is recorded; see struct arena_plan */
-	bool has_mappings;      /* mmap, munmap and mremap are hooked, too */
+	bool has_mappings;      /* functions that map are hooked, too */
 	bool has_probes;        /* each sample also passes a probe (arena/probes.h) */
 	enum hi_loader loader;
 	enum hi_hook hook;

@@ -25,10 +25,11 @@ static bool has_locked_memory(const struct attachment *attachment)
 
 int attach_entries_settle(struct attachment *attachment, enum hi_hook hook)
 {
-	if (!mapping_functions_are_hooked(&attachment->allocators, &attachment->entries)) {
+	if (hook == HI_HOOK_SLOT && mapping_functions_are_hooked(&attachment->allocators)) {
 		attachment->step = "hooking the functions that map memory at their entry";
 		return -ENXIO;
 	}
+	mapping_functions_settle(&attachment->allocators, &attachment->entries);
 	attachment->by_slot = attachment->allocators.allocator[0];
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&attachment->entries, function))

@@ -33,11 +33,9 @@ static const struct refusal {
 	 "is untouched; try again"},
 	{ENOENT, false, "no function of its allocator can be hooked"},
 	{ENXIO, false,
-	 "--mmap needs them at their entry, as the C library calls them itself; there nothing is "
-	 "hooked with --hook slot, nor while memory is locked (mlock), nor where one of them "
-	 "leaves "
-	 "no room for a jump, as in some static programs; leave out --mmap to profile what is "
-	 "allocated"},
+	 "--mmap needs them at their entry, as the C library calls them itself, and with --hook "
+	 "slot "
+	 "nothing is hooked there; leave out one of the two"},
 	{ENOLINK, false,
 	 "it has no code by which a thread that we borrow gets back on its own; every program that "
 	 "handles signals, and nearly every other one, has some"},

@@ -2,7 +2,6 @@
 /* mapping_functions.c - see mapping_functions.h. */
 #include "mapping_functions.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "elf_symbols.h"
@@ -23,7 +22,7 @@ static void take_static(void *context, const struct elf_function *function)
 {
 	struct allocator *allocator = context;
 
-	if (strncmp(function->name, "__m", 3) != 0)
+	if (strncmp(function->name, "__", 2) != 0)
 		return;
 	for (unsigned number = 0; number < HI_FUNCTION_COUNT; number++)
 		if (hook_table[number].is_mapping && !function->is_indirect &&
@@ -39,15 +38,32 @@ static void take_exported(const struct elf_image *image, struct allocator *alloc
 						&allocator->original[number], NULL);
 }
 
+/* A C library need not have sbrk. */
+static bool is_needed(unsigned number)
+{
+	return hook_table[number].is_mapping && number != HI_FN_SBRK;
+}
+
 static bool has_all(const struct allocator *allocator)
 {
 	for (unsigned number = 0; number < HI_FUNCTION_COUNT; number++)
-		if (hook_table[number].is_mapping && !allocator->original[number])
+		if (is_needed(number) && !allocator->original[number])
 			return false;
 	return true;
 }
 
-int mapping_functions_find(const struct elf_images *images, struct allocators *allocators)
+static void drop_all(struct allocators *allocators, struct entries *entries)
+{
+	for (unsigned number = 0; number < HI_FUNCTION_COUNT; number++) {
+		if (!hook_table[number].is_mapping)
+			continue;
+		allocators->allocator[0].original[number] = 0;
+		if (entries)
+			entries_drop(entries, number);
+	}
+}
+
+void mapping_functions_find(const struct elf_images *images, struct allocators *allocators)
 {
 	struct allocator *first = &allocators->allocator[0];
 	size_t room = ELF_SYMBOLS_BYTES_MAX;
@@ -61,15 +77,22 @@ int mapping_functions_find(const struct elf_images *images, struct allocators *a
 			 !has_all(first))
 			take_exported(image, first);
 	}
-	return has_all(first) ? 0 : -ENOENT;
+	if (!has_all(first))
+		drop_all(allocators, NULL);
 }
 
-bool mapping_functions_are_hooked(const struct allocators *allocators,
-				  const struct entries *entries)
+void mapping_functions_settle(struct allocators *allocators, struct entries *entries)
 {
+	if (!entries_have(entries, HI_FN_SBRK))
+		allocators->allocator[0].original[HI_FN_SBRK] = 0;
 	for (unsigned number = 0; number < HI_FUNCTION_COUNT; number++)
-		if (hook_table[number].is_mapping && hook_original(allocators, number) &&
-		    !entries_have(entries, number))
-			return false;
-	return true;
+		if (is_needed(number) && !entries_have(entries, number)) {
+			drop_all(allocators, entries);
+			return;
+		}
+}
+
+bool mapping_functions_are_hooked(const struct allocators *allocators)
+{
+	return allocators->allocator[0].original[HI_FN_MMAP] != 0;
 }

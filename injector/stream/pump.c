@@ -395,7 +395,7 @@ static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
 
 static bool is_mapping(uint16_t function)
 {
-	return function == HI_FN_MMAP || function == HI_FN_MREMAP;
+	return function == HI_FN_MMAP || function == HI_FN_MREMAP || function == HI_FN_SBRK;
 }
 
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from, bool is_sure)

@@ -4,7 +4,8 @@
  * is known what is left of each.
  *
  * Commands: "keep N BYTES" (each function N times), "threads N" (that stay), "blocks N BYTES" (of
- * malloc, each a mapping), "free" (unmaps what was kept).
+ * malloc, each a mapping), "brk N" (by so many bytes, which may be negative), "lock" (a page of
+ * memory), "free" (unmaps what was kept).
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -175,14 +176,25 @@ __attribute__((noinline)) static void allocate(size_t blocks, size_t bytes)
 	target_say("allocated\n");
 }
 
+/* The program's own calls, beside those of malloc. */
+__attribute__((noinline)) static void move_brk(intptr_t bytes)
+{
+	void *end = sbrk(bytes);
+
+	target_say("%s\n", end == (void *)-1 ? "failed" : "moved");
+}
+
 int main(void)
 {
+	void *volatile first = malloc(1);
 	char command[TARGET_COMMAND_MAX];
 	size_t number, bytes;
+	long change;
 
 #ifdef M_MMAP_THRESHOLD
 	mallopt(M_MMAP_THRESHOLD, 131072);
 #endif
+	free(first); /* what malloc has of brk is there before the session */
 	target_say("ready\n");
 	while (target_read(command)) {
 		if (sscanf(command, "keep %zu %zu", &number, &bytes) == 2 && number <= KEPT_MAX) {
@@ -193,6 +205,10 @@ int main(void)
 			start_threads(number);
 		} else if (sscanf(command, "blocks %zu %zu", &number, &bytes) == 2) {
 			allocate(number, bytes);
+		} else if (sscanf(command, "brk %ld", &change) == 1) {
+			move_brk(change);
+		} else if (strcmp(command, "lock") == 0) {
+			target_say("%s\n", mlock(kept, 1) ? "failed" : "locked");
 		} else {
 			give_back();
 		}

@@ -110,6 +110,8 @@ int main(void)
 
 	mallopt(M_MMAP_THRESHOLD, 131072);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	clear_much(); /* the heap of brk is large enough from now on */
+	mallopt(M_MMAP_MAX, 65536);
 	sigaltstack(&on_stack, NULL);
 	sigaction(SIGPROF, &action, NULL);
 	target_say("ready\n");
