@@ -16,8 +16,9 @@
 
 /*
  * enumerator, number, name for programs, name for people, where memory is that is not seen, what
- * is not seen and what is. Each sentence was compared with what is seen of real programs
- * (integration runtimes, make browsers).
+ * is not seen and what is, and what gives names to frames that have none. Each sentence was
+ * compared with what is seen of real programs (integration runtimes, foreign_runtimes, perf_map,
+ * make browsers).
  */
 #define HI_RUNTIMES(row)                                                                           \
 	row(GO, 0, "go", "Go", "the Go heap",                                                      \
@@ -31,20 +32,24 @@
 			       "the JavaScript heap and compiled code are not seen (node "         \
 			       "--heapsnapshot-signal or "                                         \
 			       "the inspector shows them); C++ code, add-ons and node's Buffers "  \
-			       "are") row(CHROMIUM, 3, "chromium", "Chromium",                     \
-					  "the JavaScript heap, Blink's objects or a partition "   \
-					  "of its own",                                            \
-					  "the JavaScript heap, Blink's objects and separate "     \
-					  "partitions of PartitionAlloc "                          \
-					  "(ArrayBuffers, strings) are not seen (DevTools shows "  \
-					  "them); malloc and new of C++ "                          \
-					  "code and libraries are")                                \
-			row(FIREFOX, 4, "firefox", "Firefox",                                      \
-			    "the JavaScript heap or an arena of its own",                          \
-			    "the JavaScript heap and separate arenas of mozjemalloc "              \
-			    "(ArrayBuffers, strings) are "                                         \
-			    "not seen (about:memory shows them); malloc and new of C++ code and "  \
-			    "libraries are")                                                       \
+			       "are; JavaScript functions have names in stacks with node "         \
+			       "--perf-basic-prof --interpreted-frames-native-stack")              \
+			row(CHROMIUM, 3, "chromium", "Chromium",                                   \
+			    "the JavaScript heap, Blink's objects or a partition "                 \
+			    "of its own",                                                          \
+			    "the JavaScript heap, Blink's objects and separate "                   \
+			    "partitions of PartitionAlloc "                                        \
+			    "(ArrayBuffers, strings) are not seen (DevTools shows "                \
+			    "them); malloc and new of C++ "                                        \
+			    "code and libraries are") row(FIREFOX, 4, "firefox", "Firefox",        \
+							  "the JavaScript heap or an arena of "    \
+							  "its own",                               \
+							  "the JavaScript heap and separate "      \
+							  "arenas of mozjemalloc "                 \
+							  "(ArrayBuffers, strings) are "           \
+							  "not seen (about:memory shows them); "   \
+							  "malloc and new of C++ code and "        \
+							  "libraries are")                         \
 				row(PYTHON, 5, "python", "Python", "Python's small objects",       \
 				    "objects of at most 512 bytes are not seen (tracemalloc "      \
 				    "shows them, PYTHONMALLOC="                                    \
@@ -52,7 +57,15 @@
 					row(PHP, 6, "php", "PHP", "memory of its requests",        \
 					    "memory of requests is not seen (memory_get_usage() "  \
 					    "shows it, USE_ZEND_ALLOC=0 makes "                    \
-					    "it seen); what outlives a request and libraries are")
+					    "it seen); what outlives a request and libraries are") \
+						row(ERLANG, 7, "erlang", "Erlang",                 \
+						    "memory of Erlang's own allocators",           \
+						    "what processes, binaries and tables have is " \
+						    "seen only with erl +Mea min "                 \
+						    "(erlang:memory() shows it); what NIFs and "   \
+						    "libraries take from malloc is; stacks "       \
+						    "end in compiled Erlang code, which has "      \
+						    "names with erl +JPperf true")
 
 enum hi_runtime {
 #define HI_RUNTIME_ENUM(name, number, word, title, heap, text) HI_RUNTIME_##name = number,

@@ -43,6 +43,8 @@ static const struct mark marks[] = {
 	 .symbol = {"zend_mm_startup", "_emalloc"},
 	 .unless = "USE_ZEND_ALLOC",
 	 .is = "0"},
+	/* a NIF or driver imports these */
+	{.runtime = HI_RUNTIME_ERLANG, .symbol = {"enif_make_atom", "erl_drv_output_term"}},
 };
 
 static bool exports(const struct elf_image *image, const char *symbol)

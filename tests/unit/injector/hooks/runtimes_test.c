@@ -69,6 +69,14 @@ UNIT_TEST(an_imported_symbol_is_no_mark)
 	CHECK_EQ(found(false), 1u << HI_RUNTIME_V8);
 }
 
+UNIT_TEST(erlang_is_known_by_what_its_drivers_call)
+{
+	load("void enif_make_atom(void) {}");
+	CHECK_EQ(found(false), 0);
+	load("void enif_make_atom(void) {} void erl_drv_output_term(void) {}");
+	CHECK_EQ(found(false), 1u << HI_RUNTIME_ERLANG);
+}
+
 UNIT_TEST(browsers_are_known_by_the_malloc_that_they_bring)
 {
 	load("void ChromeMain(void) {} void *malloc(unsigned long n) { return 0; }"
