@@ -10,6 +10,7 @@
 #include "cli_choice.h"
 #include "cli_command.h"
 #include "cli_family.h"
+#include "cli_functions.h"
 #include "cli_push.h"
 #include "cli_session.h"
 #include "hi_exit.h"
@@ -34,6 +35,8 @@ enum {
 	OPTION_DETACHED,
 	OPTION_OTEL,
 	OPTION_MMAP,
+	OPTION_ALLOC_FN,
+	OPTION_FREE_FN,
 	OPTION_STREAM,
 };
 
@@ -153,6 +156,10 @@ static int parse_attach_option(int option, const struct hi_options *given,
 	case OPTION_MMAP:
 		options->has_mappings = !given->is_off;
 		return HI_EXIT_OK;
+	case OPTION_ALLOC_FN:
+		return cli_parse_alloc_fn(session_command, value, &options->named);
+	case OPTION_FREE_FN:
+		return cli_parse_free_fn(session_command, value, &options->named);
 	case OPTION_STREAM:
 		options->stream_path = value;
 		return *value ? HI_EXIT_OK
@@ -261,6 +268,8 @@ int cli_session_parse(int argc, char **argv, bool in_order, const struct cli_mor
 		{"detached", no_argument, NULL, OPTION_DETACHED},
 		{"otel", no_argument, NULL, OPTION_OTEL},
 		{"mmap", no_argument, NULL, OPTION_MMAP},
+		{"alloc-fn", required_argument, NULL, OPTION_ALLOC_FN},
+		{"free-fn", required_argument, NULL, OPTION_FREE_FN},
 		{"quiet", no_argument, NULL, 'q'},
 		{"verbose", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
@@ -351,7 +360,7 @@ const struct command cli_attach = {
 	"[--live-max BLOCKS] [-o PREFIX] [--stream FILE] [--hook auto|entry|slot] [--prefix NAME] "
 	"[--loader "
 	"map|dlopen] [--until-sure] [--json] [--fail-if-grows] [--detached] [--push URL] [--otel] "
-	"[--mmap] "
+	"[--mmap] [--alloc-fn NAME:SIZE[:PTR][@POOL]] [--free-fn NAME:PTR|NAME:@POOL] "
 	"[-q] [-v]",
 	"profile the heap of a live process",
 	"Samples the allocations of a running process, detaches, and leaves it as it was found.\n"
@@ -432,5 +441,17 @@ const struct command cli_attach = {
 	"profiler, bpftrace, perf\n"
 	"      --mmap             hook mmap, munmap, mremap and sbrk of the C library, too; report "
 	"--mmap shows what was mapped\n"
+	"      --alloc-fn NAME:SIZE[:PTR][@POOL]  hook this function of a pool, too, whose "
+	"argument "
+	"SIZE (1 to 6) is the size, or N*M a\n"
+	"                         count and the size of each; the block is the result; PTR: the "
+	"argument that is the old block, or *N\n"
+	"                         where the block is stored; POOL: the argument that is the pool "
+	"it "
+	"lies in: ngx_palloc:2@1; OBJECT!NAME\n"
+	"                         is that of one library; again for another, up to 8\n"
+	"      --free-fn NAME:PTR, NAME:@POOL  the same of a function that frees the block in "
+	"argument PTR, or all blocks of the pool\n"
+	"                         in argument POOL: ngx_pfree:2, ngx_destroy_pool:@1\n"
 	"  -q, --quiet            no progress\n"
 	"  -v, --verbose          say what is done, and what grows whenever that changes\n"};

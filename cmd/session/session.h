@@ -44,6 +44,7 @@
 
 #include "hi_allocator_names.h"
 #include "hi_wire.h"
+#include "named_function.h"
 #include "processes_found.h"
 #include "push_options.h"
 #include "triggers.h"
@@ -80,8 +81,9 @@ struct session_options {
 	const char *stream_path;
 	enum hi_loader loader;
 	enum hi_hook hook;
-	struct hi_prefixes prefixes; /* of allocators, besides those that are known */
-	struct push_options push;    /* each profile also goes to a server */
+	struct hi_prefixes prefixes;  /* of allocators, besides those that are known */
+	struct named_functions named; /* of pools and arenas, hooked as well */
+	struct push_options push;     /* each profile also goes to a server */
 	bool json; /* the answer goes to standard output, as JSON; all else to standard error */
 	bool until_sure;    /* the session ends as soon as it is firm that something grows */
 	bool fail_if_grows; /* HI_EXIT_ABOVE if something grows, HI_EXIT_UNSURE if that is not known
