@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli_arguments.h"
+#include "hi_allocator_names.h"
 #include "hi_exit.h"
 #include "hi_units.h"
 #include "hook_table.h"
@@ -46,11 +47,21 @@ static const char *read_name(const char *text, const char **out_rest,
 	if (!take_name(name, end, "0123456789.", function->name) || !is_one_of(*name, "") ||
 	    !strncmp(end, "::", 2))
 		return "this is no name of a function as symbol tables have it";
+	if (hi_copied_name(function->name))
+		return "this is a copy that the compiler made, which may take other arguments";
 	for (unsigned i = 0; i < HI_FUNCTION_COUNT; i++)
 		if (!strcmp(hook_table[i].symbol, function->name))
 			return "of malloc's family and of mmap's none can be named";
 	*out_rest = end;
 	return NULL;
+}
+
+static bool skip(const char **at, char letter)
+{
+	const bool is_there = **at == letter;
+
+	*at += is_there;
+	return is_there;
 }
 
 /* Reads the number of an argument, and goes past it. */
@@ -68,12 +79,13 @@ static const char *read_argument(const char **at, unsigned *out_argument)
 	return NULL;
 }
 
-static bool skip(const char **at, char letter)
+/* The same of a size or a count: 2, or 2i. */
+static const char *read_size(const char **at, unsigned *out_argument, bool *out_is_int)
 {
-	const bool is_there = **at == letter;
+	const char *wrong = read_argument(at, out_argument);
 
-	*at += is_there;
-	return is_there;
+	*out_is_int = !wrong && skip(at, 'i');
+	return wrong;
 }
 
 static const char *read_alloc(const char *at, struct named_function *function)
@@ -82,9 +94,9 @@ static const char *read_alloc(const char *at, struct named_function *function)
 
 	if (!skip(&at, ':') || *at == '@' || !*at)
 		return "the argument that is the size is missing";
-	wrong = read_argument(&at, &function->size);
+	wrong = read_size(&at, &function->size, &function->size_is_int);
 	if (!wrong && skip(&at, '*'))
-		wrong = read_argument(&at, &function->count);
+		wrong = read_size(&at, &function->count, &function->count_is_int);
 	if (!wrong && skip(&at, ':')) {
 		function->block = skip(&at, '*') ? NAMED_BLOCK_STORED : NAMED_BLOCK_MOVED;
 		wrong = read_argument(&at, &function->block_argument);

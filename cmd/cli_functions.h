@@ -2,7 +2,7 @@
 /*
  * cli_functions.h - functions of pools that are named on the command line: --alloc-fn
  * NAME:SIZE[:PTR][@POOL], and --free-fn NAME:PTR or NAME:@POOL. NAME may be OBJECT!NAME; SIZE may
- * be N*M, PTR may be *N.
+ * be N*M, with an i behind the number of an int; PTR may be *N.
  */
 #ifndef HI_CLI_FUNCTIONS_H
 #define HI_CLI_FUNCTIONS_H

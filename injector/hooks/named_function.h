@@ -27,8 +27,10 @@ struct named_function {
 	char name[NAMED_FUNCTION_NAME_MAX];   /* as in a symbol table */
 	char object[NAMED_FUNCTION_NAME_MAX]; /* file name of its object; "" = of any */
 	bool is_free;
-	unsigned size;          /* the size, or what one of several takes; never 0 unless is_free */
-	unsigned count;         /* of how many: the size times the count is allocated */
+	unsigned size;  /* the size, or what one of several takes; never 0 unless is_free */
+	unsigned count; /* of how many: the size times the count is allocated */
+	/* these are int or unsigned int, and the upper half of their register means nothing */
+	bool size_is_int, count_is_int;
 	enum named_block block; /* RESULT if is_free */
 	/* the old block, the place where the new one is stored, or the block that is freed */
 	unsigned block_argument;

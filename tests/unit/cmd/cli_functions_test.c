@@ -63,7 +63,13 @@ UNIT_TEST(the_size_is_an_argument_or_a_product)
 	CHECK_EQ(function->size, 1u);
 	CHECK_EQ(function->count, 6u);
 	CHECK_EQ(function->pool, 2u);
-	CHECK_EQ(functions.alloc_count, 2u);
+	CHECK(!function->size_is_int && !function->count_is_int);
+	function = alloc(&functions, "sqlite3_malloc:1i");
+	CHECK(function->size_is_int && !function->count_is_int);
+	function = alloc(&functions, "_talloc_array:2*3i@1");
+	CHECK(!function->size_is_int && function->count_is_int);
+	CHECK_EQ(function->pool, 1u);
+	CHECK_EQ(functions.alloc_count, 4u);
 }
 
 UNIT_TEST(the_block_may_be_moved_or_stored)
@@ -128,6 +134,10 @@ UNIT_TEST(what_is_wrong_is_said)
 		{false, "ns::f:2", "no name of a function as symbol tables have it"},
 		{false, "!f:2", "begins with no file name"},
 		{false, "lib/x.so!f:2", "begins with no file name"},
+		{false, "f:1ii", "this does not end where it should"},
+		{false, "f:1:2i", "this does not end where it should"},
+		{false, "f.isra.0:1", "a copy that the compiler made"},
+		{true, "f.constprop.2:1", "a copy that the compiler made"},
 		{false, "malloc:1", "of malloc's family and of mmap's none can be named"},
 		{false, "mmap:2", "of malloc's family and of mmap's none can be named"},
 		{false, "taken:1", "this function was named before"},
