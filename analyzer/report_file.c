@@ -17,6 +17,7 @@
 #include "hi_path.h"
 #include "hi_units.h"
 #include "mapping_rows.h"
+#include "pool_rows.h"
 #include "printable.h"
 #include "progress_bar.h"
 #include "reader.h"
@@ -298,6 +299,18 @@ static int show_mappings(const struct report_options *options, const char *file,
 	return -ENODATA;
 }
 
+static int show_pools(const struct report_options *options, const char *file,
+		      struct profile *profile)
+{
+	if (profile->has_pooled)
+		return pool_rows_show(profile);
+	report_complain(options,
+			"--pools: %s: no function of a pool was named; attach and run record its "
+			"blocks with --alloc-fn, and .pb.gz files and record streams have them",
+			file);
+	return -ENODATA;
+}
+
 int report_file_load(const struct report_options *options, const char *file,
 		     struct known_names *names, struct profile *profile)
 {
@@ -310,6 +323,8 @@ int report_file_load(const struct report_options *options, const char *file,
 		err = resolve(options, names, profile);
 	if (!err && options->mmap)
 		err = show_mappings(options, file, profile);
+	if (!err && options->pools)
+		err = show_pools(options, file, profile);
 	/* Our own stacks begin at what called the allocator. */
 	if (!err && !profile->meta.version)
 		err = allocator_frames_cut(profile);

@@ -22,7 +22,8 @@
  *           malloc through libstdc++'s slot. PREFIXED: as ALLOCATOR, and only where the names of
  *           the allocator's functions have a prefix (mi_zalloc): without one it may be anything.
  *           MAPPING: only in the C library, at its entry, and only where mappings were asked for
- *           (injector/hooks/mapping_functions.h).
+ *           (injector/hooks/mapping_functions.h). NAMED: a function of a pool that the user has
+ *           named, at its entry (injector/hooks/named_functions.h); it has no symbol of its own.
  * nesting   does it call another function of the table that allocates? EXAMINED: as it is called
  *           often, its code is examined, and what its own code does is all that it does.
  *           EXAMINED_NULL: the same, and it may jump to malloc for a block of NULL. ASSUMED: it
@@ -173,7 +174,23 @@
 	X(96, MMAP, mmap, "mmap", mmap, MAPPING, NONE, NONE)                                       \
 	X(97, MUNMAP, munmap, "munmap", munmap, MAPPING, NONE, NONE)                               \
 	X(98, MREMAP, mremap, "mremap", mremap, MAPPING, NONE, NONE)                               \
-	X(99, SBRK, sbrk, "sbrk", sbrk, MAPPING, NONE, NONE)
+	X(99, SBRK, sbrk, "sbrk", sbrk, MAPPING, NONE, NONE)                                       \
+	X(100, NAMED_ALLOC_0, named_alloc_0, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(101, NAMED_ALLOC_1, named_alloc_1, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(102, NAMED_ALLOC_2, named_alloc_2, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(103, NAMED_ALLOC_3, named_alloc_3, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(104, NAMED_ALLOC_4, named_alloc_4, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(105, NAMED_ALLOC_5, named_alloc_5, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(106, NAMED_ALLOC_6, named_alloc_6, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(107, NAMED_ALLOC_7, named_alloc_7, "", named_alloc, NAMED, NONE, NONE)                   \
+	X(108, NAMED_FREE_0, named_free_0, "", named_free, NAMED, NONE, NONE)                      \
+	X(109, NAMED_FREE_1, named_free_1, "", named_free, NAMED, NONE, NONE)                      \
+	X(110, NAMED_FREE_2, named_free_2, "", named_free, NAMED, NONE, NONE)                      \
+	X(111, NAMED_FREE_3, named_free_3, "", named_free, NAMED, NONE, NONE)                      \
+	X(112, NAMED_FREE_4, named_free_4, "", named_free, NAMED, NONE, NONE)                      \
+	X(113, NAMED_FREE_5, named_free_5, "", named_free, NAMED, NONE, NONE)                      \
+	X(114, NAMED_FREE_6, named_free_6, "", named_free, NAMED, NONE, NONE)                      \
+	X(115, NAMED_FREE_7, named_free_7, "", named_free, NAMED, NONE, NONE)
 
 /*
  * K(kind, gate, plain), one row per kind. The payload's handler of the kind is hook_<kind>
@@ -215,9 +232,14 @@
 	K(mmap, ALWAYS, NONE)               /* (hint, bytes, prot, flags, fd, offset) */          \
 	K(munmap, ALWAYS, NONE)             /* (address, bytes) */                                \
 	K(mremap, ALWAYS, NONE)             /* (old, old bytes, bytes, flags, address) */         \
-	K(sbrk, ALWAYS, NONE)               /* (change in bytes) -> the end before */
+	K(sbrk, ALWAYS, NONE)               /* (change in bytes) -> the end before */             \
+	K(named_alloc, ALWAYS, NONE)        /* as the words of its gate entry say */              \
+	K(named_free, ALWAYS, NONE)         /* likewise */
 
 #ifndef __ASSEMBLER__
+
+/* rows of functions that the user names: that many that allocate, and as many that free */
+#define HI_NAMED_MAX 8u
 
 #define HI_ENUM(number, id, ...) HI_FN_##id = (number),
 #define HI_ONE(...) +1
@@ -231,6 +253,9 @@ _Static_assert((0 HI_HOOKS(HI_BIT)) == ~(unsigned __int128)0 >> (128 - HI_FUNCTI
 #undef HI_BIT
 #undef HI_ONE
 #undef HI_ENUM
+_Static_assert(HI_FN_NAMED_FREE_0 == HI_FN_NAMED_ALLOC_0 + HI_NAMED_MAX &&
+		       HI_FN_NAMED_FREE_7 + 1 == HI_FN_NAMED_FREE_0 + HI_NAMED_MAX,
+	       "the named functions are in order");
 
 #endif
 

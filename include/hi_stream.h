@@ -71,6 +71,10 @@ enum hi_stream_type {
 	HI_STREAM_MAPPED = 26,
 	HI_STREAM_MAPPING = 27,
 	HI_STREAM_CODE = 28,
+	/* struct hi_stream_alloc of a sampled block of a function that the user has named */
+	HI_STREAM_POOLED = 29,
+	HI_STREAM_POOL = 30,
+	HI_STREAM_NAMED = 31,
 };
 
 struct hi_stream_record {
@@ -232,6 +236,29 @@ struct hi_stream_mapping {
 	uint64_t address, bytes;
 	uint32_t thread;
 	uint32_t attributes;
+};
+
+/* What such functions did to a block or a pool: see hi_record_named of hi_wire.h. */
+struct hi_stream_pool {
+	struct hi_stream_record record; /* flags: enum hi_named_change */
+	uint64_t time_ns;
+	uint64_t address, pool;
+	uint32_t thread;
+	uint32_t function; /* enum hi_function of hi_hooks.h */
+};
+
+/*
+ * A function that allocates and that the user has named. It comes before the first block of it, and
+ * again at the end, with its calls.
+ */
+struct hi_stream_named {
+	struct hi_stream_record record;
+	uint64_t time_ns;
+	uint64_t calls;
+	uint64_t senseless; /* of these: the size was none, or the block */
+	uint32_t function;  /* enum hi_function of hi_hooks.h */
+	/* variable part: the name */
+	uint32_t name_size;
 };
 
 /*

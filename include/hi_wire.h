@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 20u
+#define HI_WIRE_VERSION 21u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 /* the file of the probes begins with it; it shows as /tmp/heapinject-otel-PID.so (deleted) */
 #define HI_PROBES_NAME "heapinject-otel-"
@@ -98,6 +98,27 @@
  * becomes `original` when the injector detaches (by hi_store_words) or when the payload finds the
  * injector silent.
  */
+/*
+ * Which argument of a function that the user has named is what: numbers from 1 to 6, 0 = none.
+ */
+enum hi_named_block {
+	HI_NAMED_RESULT = 0,
+	HI_NAMED_MOVED = 1,  /* the result; the block in `block` has gone */
+	HI_NAMED_STORED = 2, /* stored where `block` points */
+};
+struct hi_named_arguments {
+	uint8_t size;
+	uint8_t count; /* the size is multiplied by it */
+	uint8_t block; /* of one that frees: the block */
+	uint8_t kind;  /* enum hi_named_block */
+	uint8_t pool;  /* what the block lies in; of one that frees: goes with all blocks in it */
+	/* 1 = the live set knows all sampled blocks; 0 = some go with their pools, unseen by it */
+	uint8_t is_filtered;
+	/* 1 = it is an int: the upper half of its register means nothing */
+	uint8_t size_is_int, count_is_int;
+};
+_Static_assert(sizeof(struct hi_named_arguments) == 8, "one word of a gate entry");
+
 struct hi_gate_words {
 	/*
 	 * 0: address of the function that the slot led to, or of the entry's own exit. Never
@@ -109,11 +130,14 @@ struct hi_gate_words {
 	uint64_t thread_slots; /* 16: address of struct hi_thread_table, in state */
 	uint64_t occupancy;    /* 24: address of the occupancy bytes, in state */
 	uint64_t state;        /* 32: address of struct hi_state */
-	/*
-	 * 40: throwing operator new only: address through which its nothrow variant in the same
-	 * object is called; 0 = none. Used only if `plain` is 0
-	 */
-	uint64_t nothrow;
+	union {
+		/*
+		 * 40: throwing operator new only: address through which its nothrow variant in the
+		 * same object is called; 0 = none. Used only if `plain` is 0
+		 */
+		uint64_t nothrow;
+		struct hi_named_arguments named; /* 40: functions that the user has named only */
+	};
 	/*
 	 * 48: number of occupancy bytes - 1. The byte of a block has the index hi_gate_hash(its
 	 * address) & this
@@ -289,6 +313,15 @@ _Static_assert(sizeof(struct hi_place) == 8, "a place is swapped as a whole");
 
 #define HI_SLOTS_A_PAGE (HI_PAGE_BYTES / 64u)
 
+/*
+ * The outermost call of a named function in which a thread is. It stays if that call is left by a
+ * jump (payload/nesting.h).
+ */
+struct hi_named_frame {
+	uint64_t thread; /* thread pointer */
+	uint64_t at;     /* address of the hook's frame; 0 = none */
+};
+
 /* All thread slots and places, and so all counts of threads that are inside a hook. */
 struct hi_thread_table {
 	struct hi_thread_slot slot[HI_THREAD_SLOTS];
@@ -306,7 +339,15 @@ struct hi_thread_table {
 	 * need be read
 	 */
 	uint64_t claimed[HI_THREAD_SLOTS / HI_SLOTS_A_PAGE / 64];
-	uint64_t reserved1[3];
+	uint32_t reserved1;
+	/*
+	 * number of frames of hooks of named functions, from before the original is called; atomic
+	 * add. These are in no other count meanwhile: what the original allocates is not nested
+	 */
+	uint32_t named;
+	uint64_t reserved2[2];
+	/* by number of the slot, those of places included */
+	struct hi_named_frame named_frame[HI_THREAD_SLOTS + HI_PLACES];
 };
 _Static_assert(sizeof(struct hi_thread_table) % 64 == 0, "whole cache lines");
 
@@ -918,6 +959,11 @@ struct hi_control {
 	 * the thread's own stack only. 0 bytes = there is none. The bytes are stored last
 	 */
 	uint64_t code_lo, code_bytes;
+	/* calls of each function that the user has named and that allocates; atomic add */
+	struct {
+		uint64_t calls;
+		uint64_t senseless; /* of these: what should be the size, or the block, is none */
+	} named[HI_NAMED_MAX] __attribute__((aligned(64)));
 	struct hi_thinning thinning __attribute__((aligned(64)));
 	struct hi_unsampled_frees unsampled_frees __attribute__((aligned(64)));
 	struct hi_counters counters __attribute__((aligned(64)));
@@ -1040,6 +1086,7 @@ enum hi_record_type {
 	HI_RECORD_UNFREE = 4,
 	HI_RECORD_KNOWN = 5, /* an alloc whose stack is interned */
 	HI_RECORD_MAPPING = 6,
+	HI_RECORD_NAMED = 7,
 };
 
 enum hi_stack_end {
@@ -1143,7 +1190,29 @@ struct hi_record_mapping {
 	uint32_t change;     /* enum hi_mapping_change */
 	uint32_t attributes; /* of UNSAMPLED and ALLOCATOR */
 };
+/*
+ * What functions that the user has named did, without a stack. Sampled blocks are ALLOC and KNOWN
+ * records with their function's number.
+ */
+enum hi_named_change {
+	HI_NAMED_POOLED = 1, /* the block that was sampled last at this address lies in `pool` */
+	HI_NAMED_FREED = 2,  /* the block goes; recorded before the call */
+	HI_NAMED_KEPT = 3,   /* the last FREED of this address did not happen */
+	/* `pool` goes, all blocks in it, the block at its address, and what lies in these */
+	HI_NAMED_POOL_GONE = 4,
+	/* the blocks in the pool at `address` lie in `pool` now, which has come in its place */
+	HI_NAMED_POOL_MOVED = 5,
+};
+#define HI_NAMED_CHANGES 6u
+struct hi_record_named {
+	struct hi_record_header header;
+	uint64_t address;
+	uint64_t pool;
+	uint32_t change; /* enum hi_named_change */
+	uint32_t function;
+};
 _Static_assert(sizeof(struct hi_record_header) == 24, "record header");
+_Static_assert(sizeof(struct hi_record_named) == 48, "named record");
 _Static_assert(sizeof(struct hi_record_mapping) == 48, "mapping record");
 _Static_assert(offsetof(struct hi_record_alloc, frame) == 56, "alloc record");
 _Static_assert(sizeof(struct hi_record_free) == HI_RING_UNIT, "free record is one unit");

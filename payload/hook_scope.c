@@ -141,6 +141,17 @@ void hook_scope_leave(struct hook_scope *scope)
 	scope->call->guard = NULL;
 }
 
+void hook_scope_step_out(struct hook_scope *scope, uint32_t *guard)
+{
+	if (scope->event.is_alone) {
+		hook_scope_exit(scope);
+		arch_decrement_alone(scope->call->guard);
+	} else {
+		hook_scope_leave(scope);
+	}
+	scope->call->guard = guard;
+}
+
 /*
  * Counts what the allocation stands for, at most: itself, and, if a countdown has ended at it, one
  * interval more. The bound holds because an allocation of s bytes is a sample with a probability of

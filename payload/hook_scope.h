@@ -80,6 +80,11 @@ static inline bool hook_scope_is_sample_due(struct hook_scope *scope, uint64_t s
  * injector has been silent for too long, and nothing may be recorded from now on.
  */
 __attribute__((always_inline)) static inline bool hook_scope_may_record(struct hook_scope *scope);
+/*
+ * Ends the hook scope of a call whose frame stays, and which is counted elsewhere from now on. The
+ * stub will lower that count.
+ */
+void hook_scope_step_out(struct hook_scope *scope, uint32_t *guard);
 /* Draws a new countdown to the thread's next sample. */
 void hook_scope_draw(struct hi_state *state, struct hi_thread_slot *slot, uint64_t thread);
 
@@ -173,9 +178,11 @@ static inline void hook_scope_enter(struct hook_scope *scope, bool is_first)
 {
 	struct hi_scratch *scratch = record_scratch(&scope->event);
 
-	scope->nesting = is_first ? NESTING_NONE
-				  : nesting_of(scope->event.state, scope->event.thread, scope->call,
-					       scratch);
+	scope->nesting =
+		is_first ? NESTING_NONE
+			 : nesting_of(scope->event.state, scope->event.thread, scope->call,
+				      __atomic_load_n(&scratch->outermost, __ATOMIC_ACQUIRE),
+				      scope->call->guard);
 	if (scope->nesting == NESTING_NONE)
 		nesting_begin(scratch, scope->call);
 }

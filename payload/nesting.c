@@ -26,22 +26,21 @@ static bool are_on_own_stack(const struct hi_state *state, uint64_t thread, uint
  * (AddressSanitizer has its own idea of frames that were left.)
  */
 __attribute__((no_sanitize("address"))) static bool is_intact(const struct hook_call *outermost,
-							      const struct hook_call *call)
+							      const uint32_t *guard)
 {
-	return outermost->guard == call->guard;
+	return outermost->guard == guard;
 }
 
 enum nesting nesting_of(const struct hi_state *state, uint64_t thread, const struct hook_call *call,
-			const struct hi_scratch *scratch)
+			uint64_t outermost, const uint32_t *guard)
 {
-	const uint64_t outermost = __atomic_load_n(&scratch->outermost, __ATOMIC_ACQUIRE),
-		       sp = (uint64_t)call;
+	const uint64_t sp = (uint64_t)call;
 
 	if (!outermost)
 		return NESTING_NONE;
 	if (!are_on_own_stack(state, thread, sp, outermost))
 		return NESTING_UNKNOWN;
-	return sp < outermost && is_intact((const struct hook_call *)outermost, call)
+	return sp < outermost && is_intact((const struct hook_call *)outermost, guard)
 		       ? NESTING_INNER
 		       : NESTING_NONE;
 }

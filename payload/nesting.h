@@ -26,10 +26,12 @@ enum nesting {
 	NESTING_UNKNOWN, /* perhaps in that call */
 };
 
-/* Of a call that found its count above 0. call->guard must be set. Bounded, reads no other stack.
+/*
+ * Of a call that found its count above 0. outermost: the address of the outermost one, 0 = none;
+ * its guard is this one. Bounded, reads no other stack.
  */
 enum nesting nesting_of(const struct hi_state *state, uint64_t thread, const struct hook_call *call,
-			const struct hi_scratch *scratch);
+			uint64_t outermost, const uint32_t *guard);
 
 /* The call is the outermost from now on. */
 static inline void nesting_begin(struct hi_scratch *scratch, const struct hook_call *call)

@@ -35,6 +35,7 @@ static uint64_t *dropped_of(const struct record_event *event, enum hi_record_typ
 		return &counters_of(event)->dropped_allocs;
 	case HI_RECORD_FREE:
 	case HI_RECORD_MAPPING:
+	case HI_RECORD_NAMED:
 		return &counters_of(event)->dropped_frees;
 	default:
 		return NULL;
@@ -114,9 +115,9 @@ _Static_assert(offsetof(struct hi_record_header, type_busy) == 4 &&
 
 static enum ring_class class_of(enum hi_record_type type)
 {
-	return type == HI_RECORD_FREE || type == HI_RECORD_UNFREE || type == HI_RECORD_MAPPING
-		       ? RING_VITAL
-		       : RING_ORDINARY;
+	return type == HI_RECORD_ALLOC || type == HI_RECORD_KNOWN || type == HI_RECORD_REGION
+		       ? RING_ORDINARY
+		       : RING_VITAL;
 }
 
 static inline struct ring_home home_of(const struct record_event *event)
@@ -288,4 +289,19 @@ _Static_assert(offsetof(struct hi_record_mapping, address) == 24 &&
 		       offsetof(struct hi_record_mapping, bytes) == 32 &&
 		       offsetof(struct hi_record_mapping, change) == 40 &&
 		       offsetof(struct hi_record_mapping, attributes) == 44,
+	       "words of records");
+
+bool record_named(const struct record_event *event, enum hi_named_change change, uint64_t address,
+		  uint64_t pool, uint32_t function)
+{
+	struct words words = words_of(event, HI_RECORD_NAMED, address);
+
+	words.word[4] = pool;
+	words.word[5] = word_of(change, function, 32);
+	return put_anywhere(event, HI_RECORD_NAMED, words.word, sizeof(struct hi_record_named) / 8);
+}
+_Static_assert(offsetof(struct hi_record_named, address) == 24 &&
+		       offsetof(struct hi_record_named, pool) == 32 &&
+		       offsetof(struct hi_record_named, change) == 40 &&
+		       offsetof(struct hi_record_named, function) == 44,
 	       "words of records");

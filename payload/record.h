@@ -50,6 +50,9 @@ bool record_unfree(const struct record_event *event, uint64_t address);
 /* Records address space that came or went, without a stack. Works in a nested hook scope, too. */
 bool record_mapping(const struct record_event *event, enum hi_mapping_change change,
 		    struct record_block block, uint32_t attributes);
+/* Records what a function that the user has named does to a block, or a pool. Likewise. */
+bool record_named(const struct record_event *event, enum hi_named_change change, uint64_t address,
+		  uint64_t pool, uint32_t function);
 
 /* The scratch in which an alloc record is built; see struct hi_scratch. */
 static inline struct hi_scratch *record_scratch(const struct record_event *event)

@@ -19,6 +19,7 @@
 #include "hi_units.h"
 #include "hooked_lines.h"
 #include "mapping_rows.h"
+#include "pool_rows.h"
 #include "pprof_fields.h"
 #include "printable.h"
 #include "residency.h"
@@ -27,7 +28,7 @@
 #include "text_out.h"
 
 #define COMMENT_MAX 1280u
-#define PPROF_VALUES (SAMPLE_TYPE_COUNT + MAPPING_TYPES)
+#define PPROF_VALUES (SAMPLE_TYPE_COUNT + MAPPING_TYPES + POOL_TYPES)
 #define INODE_TEXT_MAX 64u /* of one module, and the key */
 
 struct pprof_function {
@@ -307,21 +308,34 @@ static size_t mapping_type_count(const struct profile *profile)
 		       : MAPPING_TYPES - 1;
 }
 
+/* Likewise of blocks of pools, after those of mappings. */
+static size_t pool_type_count(const struct profile *profile)
+{
+	return profile->has_pooled ? POOL_TYPES : 0;
+}
+
 /* A row of blocks has no mappings, and the other way round. Values are int64 on the wire. */
 static size_t values_of(const struct pprof *pprof, const struct profile_row *row,
 			const struct part *part, uint64_t value[PPROF_VALUES])
 {
 	const struct profile *profile = pprof->profile;
 	const size_t types = (size_t)sample_type_count(profile),
-		     mapping_types_here = mapping_type_count(profile);
+		     mapping_types_here = mapping_type_count(profile),
+		     pool_types_here = pool_type_count(profile);
+	size_t count = 0;
 
 	memset(value, 0, PPROF_VALUES * sizeof(*value));
-	for (size_t type = 0; type < types && !row->is_mapping; type++)
+	for (size_t type = 0; type < types && !row->is_mapping && !row->is_pooled; type++)
 		value[type] = (uint64_t)value_of(pprof, row, part, (enum sample_type)type);
+	count = types;
 	for (size_t i = 0; i < mapping_types_here && row->is_mapping; i++)
-		value[types + i] =
+		value[count + i] =
 			(uint64_t)value_of(pprof, row, part, (enum sample_type)mapping_types[i].as);
-	return types + mapping_types_here;
+	count += mapping_types_here;
+	for (size_t i = 0; i < pool_types_here && row->is_pooled; i++)
+		value[count + i] =
+			(uint64_t)value_of(pprof, row, part, (enum sample_type)pool_types[i].as);
+	return count + pool_types_here;
 }
 
 static void put_sample(struct pprof *pprof, const struct profile_row *row, const struct part *part)
@@ -372,6 +386,9 @@ static void put_samples(struct pprof *pprof)
 		put_row(pprof, &profile->row[i]);
 	for (size_t i = 0; i < profile->mapping_count; i++)
 		put_row(pprof, &profile->mapping[i]);
+	for (size_t i = 0; i < profile->pooled_count; i++)
+		if (!pool_rows_is_senseless(profile, &profile->pooled[i]))
+			put_row(pprof, &profile->pooled[i]);
 }
 
 __attribute__((format(printf, 2, 3))) static void put_comment(struct pprof *pprof,
@@ -523,6 +540,8 @@ static int pprof_build(struct pprof *pprof)
 	for (size_t i = 0; i < mapping_type_count(profile); i++)
 		put_value_type(pprof, PROFILE_SAMPLE_TYPE, mapping_types[i].name,
 			       mapping_types[i].unit);
+	for (size_t i = 0; i < pool_type_count(profile); i++)
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, pool_types[i].name, pool_types[i].unit);
 	put_value_type(pprof, PROFILE_PERIOD_TYPE, "space", "bytes");
 	protobuf_number(&pprof->message, PROFILE_PERIOD, profile->meta.interval);
 	protobuf_number(&pprof->message, PROFILE_DEFAULT_SAMPLE_TYPE,

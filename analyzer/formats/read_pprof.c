@@ -133,15 +133,19 @@ static int find_type(const struct pprof_reader *reader, const char *type)
 }
 
 /* Of our own files only. */
-static void find_mapping_columns(struct pprof_reader *reader)
+static void find_side_columns(struct pprof_reader *reader)
 {
 	struct profile *profile = reader->profile;
 
 	for (unsigned i = 0; i < MAPPING_TYPES; i++)
-		reader->mapping_column[mapping_types[i].as] =
+		reader->side_column[PPROF_MAPPINGS][mapping_types[i].as] =
 			find_type(reader, mapping_types[i].name);
-	profile->has_mappings = reader->mapping_column[INUSE_SPACE] >= 0;
-	profile->mapping_residency = reader->mapping_column[RESIDENT_SPACE] >= 0
+	for (unsigned i = 0; i < POOL_TYPES; i++)
+		reader->side_column[PPROF_POOLED][pool_types[i].as] =
+			find_type(reader, pool_types[i].name);
+	profile->has_pooled = reader->side_column[PPROF_POOLED][INUSE_SPACE] >= 0;
+	profile->has_mappings = reader->side_column[PPROF_MAPPINGS][INUSE_SPACE] >= 0;
+	profile->mapping_residency = reader->side_column[PPROF_MAPPINGS][RESIDENT_SPACE] >= 0
 					     ? PROFILE_RESIDENCY_KNOWN
 					     : PROFILE_RESIDENCY_UNKNOWN;
 }
@@ -149,8 +153,11 @@ static void find_mapping_columns(struct pprof_reader *reader)
 static void find_columns(struct pprof_reader *reader)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++)
-		reader->column[type] = reader->more[type] = reader->mapping_column[type] = -1;
-	find_mapping_columns(reader);
+		reader->column[type] = reader->more[type] =
+			reader->side_column[PPROF_MAPPINGS][type] =
+				reader->side_column[PPROF_POOLED][type] = -1;
+	reader->adds = PPROF_SIDES;
+	find_side_columns(reader);
 	for (size_t k = 0; k < sizeof(known_types) / sizeof(known_types[0]); k++) {
 		const enum sample_type of = known_types[k].of;
 		const int at = find_type(reader, known_types[k].type);

@@ -257,10 +257,15 @@ static void take_back_row(struct profile_row *row, uint64_t size)
 	row->swapped_bytes = all.swapped_bytes;
 }
 
+static uint64_t known_size(const struct profile_row *row)
+{
+	return row->block_bytes == PROFILE_NO_LABEL ? 0 : row->block_bytes;
+}
+
 /* What is left of a mapping has the weight that all of it had. */
 static void take_back_mapping(struct profile_row *row)
 {
-	const uint64_t size = row->block_bytes == PROFILE_NO_LABEL ? 0 : row->block_bytes;
+	const uint64_t size = known_size(row);
 	const double share = share_of(row->alloc_count, row->alloc_bytes, row->key.interval, size);
 
 	row->alloc_count = sampled(row->alloc_count, share);
@@ -275,6 +280,9 @@ void pprof_own_take_back(struct profile *profile, const uint64_t *row_size)
 	for (size_t i = 0; i < profile->mapping_count; i++)
 		if (is_estimate(&profile->mapping[i]))
 			take_back_mapping(&profile->mapping[i]);
+	for (size_t i = 0; i < profile->pooled_count; i++)
+		if (is_estimate(&profile->pooled[i]))
+			take_back_row(&profile->pooled[i], known_size(&profile->pooled[i]));
 	if (profile->breakdown.count) {
 		take_back_parts(profile, row_size);
 		return;

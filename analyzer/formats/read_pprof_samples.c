@@ -176,6 +176,17 @@ static int add_row(struct pprof_reader *reader, const struct profile_row_key *ke
 	return !err && thread ? read_add_part(profile, row, thread, counts) : err;
 }
 
+static int add_pooled(struct pprof_reader *reader, const struct profile_row_key *key,
+		      const struct profile_row *counts, uint64_t bytes)
+{
+	uint32_t index;
+
+	if (profile_pooled_at(reader->profile, key, &index))
+		return -ENOMEM;
+	reader->profile->pooled[index].block_bytes = bytes ? bytes : PROFILE_NO_LABEL;
+	return read_add_counts(&reader->profile->pooled[index], counts);
+}
+
 static int add_mapping(struct pprof_reader *reader, const struct profile_row_key *key,
 		       const struct profile_row *counts, uint64_t bytes)
 {
@@ -212,9 +223,12 @@ static int add_sample(struct pprof_reader *reader, struct pprof_sample *sample)
 		key.size_class = profile_read_size_class(
 			sample->bytes ? sample->bytes : profile_block_bytes(&side[i]),
 			key.interval);
-		err = reader->adds_mappings
-			      ? add_mapping(reader, &key, &side[i], sample->bytes)
-			      : add_row(reader, &key, &side[i], sample->bytes, thread);
+		if (reader->adds == PPROF_MAPPINGS)
+			err = add_mapping(reader, &key, &side[i], sample->bytes);
+		else if (reader->adds == PPROF_POOLED)
+			err = add_pooled(reader, &key, &side[i], sample->bytes);
+		else
+			err = add_row(reader, &key, &side[i], sample->bytes, thread);
 	}
 	return err == -ERANGE ? -EBADMSG : err;
 }
@@ -348,16 +362,16 @@ static void drop_frames(struct pprof_reader *reader, struct pprof_sample *sample
 		sample->frame_count * sizeof(reader->frame[0]));
 }
 
-/* From the types of blocks to those of mappings, or back. */
-static void swap_columns(struct pprof_reader *reader)
+/* From the types of blocks to those of another kind of rows, or back. */
+static void swap_columns(struct pprof_reader *reader, enum pprof_side with)
 {
 	for (int type = 0; type < SAMPLE_TYPE_COUNT; type++) {
 		const int column = reader->column[type];
 
-		reader->column[type] = reader->mapping_column[type];
-		reader->mapping_column[type] = column;
+		reader->column[type] = reader->side_column[with][type];
+		reader->side_column[with][type] = column;
 	}
-	reader->adds_mappings = !reader->adds_mappings;
+	reader->adds = reader->adds == with ? PPROF_SIDES : with;
 }
 
 int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *field)
@@ -385,10 +399,13 @@ int pprof_read_sample(struct pprof_reader *reader, const struct protobuf_field *
 	}
 	drop_frames(reader, &sample);
 	err = add_sample(reader, &sample);
-	if (err || !reader->profile->has_mappings)
-		return err;
-	swap_columns(reader);
-	err = add_sample(reader, &sample);
-	swap_columns(reader);
+	for (enum pprof_side side = 0; side < PPROF_SIDES && !err; side++) {
+		if (side == PPROF_MAPPINGS ? !reader->profile->has_mappings
+					   : !reader->profile->has_pooled)
+			continue;
+		swap_columns(reader, side);
+		err = add_sample(reader, &sample);
+		swap_columns(reader, side);
+	}
 	return err;
 }

@@ -8,11 +8,15 @@
 
 #include "estimate.h"
 #include "mapping_rows.h"
+#include "pool_rows.h"
 #include "read_pprof_tables.h"
 
 #define PPROF_VALUES_MAX 64u /* sample types of one file */
 #define PPROF_COMMENTS_MAX 64u
 #define PPROF_FRAMES_MAX 65536u
+
+/* Rows beside those of blocks. */
+enum pprof_side { PPROF_MAPPINGS, PPROF_POOLED, PPROF_SIDES };
 
 struct pprof_reader {
 	struct profile *profile;
@@ -28,9 +32,9 @@ struct pprof_reader {
 	/* position of each type among a sample's values; -1 = none */
 	int column[SAMPLE_TYPE_COUNT];
 	int more[SAMPLE_TYPE_COUNT]; /* of another that is added to it; -1 = none */
-	/* likewise, of those of mappings (mapping_types) */
-	int mapping_column[SAMPLE_TYPE_COUNT];
-	bool adds_mappings;                    /* the columns are swapped: mappings are added */
+	/* likewise, of those of mappings (mapping_types) and of blocks of pools (pool_types) */
+	int side_column[PPROF_SIDES][SAMPLE_TYPE_COUNT];
+	enum pprof_side adds;                  /* while columns are swapped: what is added */
 	unsigned int shift[SAMPLE_TYPE_COUNT]; /* by which its unit is larger than a byte */
 	uint64_t interval;                     /* of the rows */
 	uint64_t *row_size; /* by row: bytes of each of its blocks, 0 = unknown */

@@ -3,12 +3,11 @@
 #include "mapping_rows.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "allocator_frames.h"
-#include "caveats.h"
 #include "estimate.h"
+#include "side_rows.h"
 
 const struct mapping_type mapping_types[MAPPING_TYPES] = {
 	{"mmap_objects", "count", ALLOC_OBJECTS},
@@ -133,23 +132,12 @@ int mapping_rows_show(struct profile *profile)
 	const size_t count = profile->mapping_count;
 	int err = 0;
 
-	const struct histories histories = profile->histories; /* of both kinds of rows */
-
-	profile->mapping = NULL;
-	profile->histories = (struct histories){0};
-	profile_forget(profile);
-	profile->histories = histories;
-	caveats_clear(&profile->meta);
-	profile->meta.residency = profile->mapping_residency;
-	profile->meta.missing = 0;
-	profile->meta.peak_inuse_bytes = profile->meta.peak_ns = 0;
-	for (size_t i = 0; i < count && !err; i++) {
-		uint32_t index;
-
+	for (size_t i = 0; i < count && !err; i++)
 		err = label_owner(profile, &row[i]);
-		if (!err)
-			err = profile_row_append(profile, &row[i], &index);
-	}
-	free(row);
-	return err;
+	if (err)
+		return err;
+	profile->mapping = NULL;
+	profile->mapping_count = 0;
+	profile->meta.residency = profile->mapping_residency;
+	return side_rows_show(profile, row, count);
 }

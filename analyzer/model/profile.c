@@ -21,9 +21,10 @@
 
 struct profile_index {
 	struct frame_table frames;
-	struct table named_frames, stacks, rows, mappings;
+	struct table named_frames, stacks, rows, mappings, pooled;
 	struct frame_pool pool; /* of stacks */
-	size_t module_capacity, frame_capacity, stack_capacity, row_capacity, mapping_capacity;
+	size_t module_capacity, frame_capacity, stack_capacity, row_capacity, mapping_capacity,
+		pooled_capacity;
 };
 
 uint32_t profile_size_class(uint64_t bytes)
@@ -112,6 +113,10 @@ void profile_close(struct profile *profile)
 	free(profile->row);
 	free(profile->mapping);
 	mapping_pieces_close(&profile->pieces);
+	free(profile->pooled);
+	pool_blocks_close(&profile->pool_blocks);
+	for (unsigned i = 0; i < HI_NAMED_MAX; i++)
+		free(profile->named[i].name);
 	histories_close(&profile->histories);
 	labels_close(&profile->labels);
 	thread_breakdown_close(&profile->breakdown);
@@ -122,6 +127,7 @@ void profile_close(struct profile *profile)
 		table_close(&profile->index->stacks);
 		table_close(&profile->index->rows);
 		table_close(&profile->index->mappings);
+		table_close(&profile->index->pooled);
 		frame_pool_close(&profile->index->pool);
 	}
 	free(profile->index);
@@ -139,6 +145,11 @@ void profile_forget(struct profile *profile)
 	profile->mapping_count = profile->index->mapping_capacity = 0;
 	table_close(&profile->index->mappings);
 	mapping_pieces_close(&profile->pieces);
+	free(profile->pooled);
+	profile->pooled = NULL;
+	profile->pooled_count = profile->index->pooled_capacity = 0;
+	table_close(&profile->index->pooled);
+	pool_blocks_close(&profile->pool_blocks);
 	histories_close(&profile->histories);
 	profile->histories = (struct histories){0};
 	thread_breakdown_forget(&profile->breakdown);
@@ -350,6 +361,19 @@ int profile_mapping_at(struct profile *profile, const struct profile_row_key *ke
 
 	if (!err)
 		profile->mapping[*out_mapping].is_mapping = true;
+	return err;
+}
+
+int profile_pooled_at(struct profile *profile, const struct profile_row_key *key,
+		      uint32_t *out_pooled)
+{
+	const int err =
+		row_at(&(struct rows){&profile->pooled, &profile->pooled_count,
+				      &profile->index->pooled_capacity, &profile->index->pooled},
+		       key, out_pooled);
+
+	if (!err)
+		profile->pooled[*out_pooled].is_pooled = true;
 	return err;
 }
 

@@ -34,6 +34,7 @@
 #include "labels.h"
 #include "mapping_pieces.h"
 #include "mapped.h"
+#include "pool_blocks.h"
 #include "thread_breakdown.h"
 
 #define PROFILE_BUILD_ID_MAX 32
@@ -115,6 +116,13 @@ struct profile_row {
 	/* of inuse_bytes: on pages that are in memory, or swapped out (enum profile_residency) */
 	uint64_t resident_bytes, swapped_bytes;
 	bool is_mapping; /* of mappings, parts of which may be unmapped; not of blocks */
+	bool is_pooled;  /* of blocks of pools */
+};
+
+/* A function of a pool that the user has named. */
+struct profile_named {
+	char *name;                /* NULL = there is none */
+	uint64_t calls, senseless; /* of these: the size was none, or the block */
 };
 
 /* From time_ns on, the countdowns to the next sample were drawn with this mean interval. */
@@ -288,8 +296,17 @@ struct profile {
 	struct mapping_pieces pieces; /* what of them is there; only of a stream */
 	bool has_mappings;            /* they were asked for */
 	enum profile_residency mapping_residency;
-	struct histories histories; /* of rows */
-	struct label_sets labels;   /* of rows; only of other tools' files of pprof */
+	/*
+	 * Blocks of pools that were sampled (pool_rows.h), beside the rows, in whose blocks they
+	 * lie.
+	 */
+	struct profile_row *pooled;
+	size_t pooled_count;
+	struct pool_blocks pool_blocks;           /* which of them are live; only of a stream */
+	bool has_pooled;                          /* functions of pools were named */
+	struct profile_named named[HI_NAMED_MAX]; /* those that allocate; only of a stream */
+	struct histories histories;               /* of rows */
+	struct label_sets labels;                 /* of rows; only of other tools' files of pprof */
 	/* of rows, by thread; empty for a .heap file, which has no threads */
 	struct thread_breakdown breakdown;
 	struct code_names code_names; /* of frames without a module; of a session only */
@@ -331,6 +348,9 @@ int profile_row_at(struct profile *profile, const struct profile_row_key *key, u
 /* The same of mappings: the index is that of mapping[]. */
 int profile_mapping_at(struct profile *profile, const struct profile_row_key *key,
 		       uint32_t *out_mapping);
+/* The same of blocks of pools: the index is that of pooled[]. */
+int profile_pooled_at(struct profile *profile, const struct profile_row_key *key,
+		      uint32_t *out_pooled);
 /*
  * Adds a row without interning it. A profile may have several rows of one key, as long as nobody
  * calls profile_row_at() with that key.

@@ -70,6 +70,7 @@ static const struct option always[] = {
 	{"seconds", required_argument, NULL, OPTION_SECONDS},
 	{"mean", no_argument, NULL, OPTION_MEAN},
 	{"mmap", no_argument, NULL, OPTION_MMAP},
+	{"pools", no_argument, NULL, OPTION_POOLS},
 	/* As pprof calls them, beside the names above. */
 	{"noinlines", no_argument, NULL, OPTION_NO_INLINES},
 	{"trim", no_argument, NULL, OPTION_TRIM},

@@ -314,6 +314,9 @@ static bool set_switch(struct report_options *options, int code, bool is_on)
 	case OPTION_MMAP:
 		options->mmap = is_on;
 		return 0;
+	case OPTION_POOLS:
+		options->pools = is_on;
+		return true;
 	case OPTION_MEAN:
 		options->mean = is_on;
 		return true;

@@ -37,6 +37,7 @@ struct report_options {
 	bool adds_up;        /* snapshots of one session are added up, too */
 	bool as_is;          /* windows of different length are compared as they are */
 	bool normalize;      /* the other side is scaled to the base's totals */
+	bool pools;          /* blocks of pools are shown, not those that malloc gave */
 	bool mmap;           /* mappings are shown, not blocks */
 	bool mean;           /* what is shown is divided by the objects allocated */
 	bool scale_base;     /* the base is scaled to the window of the other side */

@@ -128,7 +128,12 @@ static size_t fixed_size(uint16_t type)
 		return sizeof(struct hi_stream_stack);
 	case HI_STREAM_ALLOC:
 	case HI_STREAM_MAPPED:
+	case HI_STREAM_POOLED:
 		return sizeof(struct hi_stream_alloc);
+	case HI_STREAM_POOL:
+		return sizeof(struct hi_stream_pool);
+	case HI_STREAM_NAMED:
+		return sizeof(struct hi_stream_named);
 	case HI_STREAM_MAPPING:
 		return sizeof(struct hi_stream_mapping);
 	case HI_STREAM_FREE:
@@ -202,7 +207,10 @@ bool record_is_sound(const struct hi_stream_record *record)
 		needed = leaked_needs(fixed);
 	else if (record->type == HI_STREAM_UNHOOKED)
 		needed = unhooked_needs(fixed);
-	else if (record->type == HI_STREAM_ALLOC || record->type == HI_STREAM_MAPPED)
+	else if (record->type == HI_STREAM_NAMED)
+		needed += ((const struct hi_stream_named *)fixed)->name_size;
+	else if (record->type == HI_STREAM_ALLOC || record->type == HI_STREAM_MAPPED ||
+		 record->type == HI_STREAM_POOLED)
 		needed = alloc_needs(fixed);
 	else if (record->type == HI_STREAM_STACK)
 		needed = stack_needs(fixed);

@@ -411,6 +411,9 @@ static uint64_t record_time(const struct hi_stream_record *record)
 	case HI_STREAM_ALLOC:
 	case HI_STREAM_MAPPED:
 	case HI_STREAM_MAPPING:
+	case HI_STREAM_POOLED:
+	case HI_STREAM_POOL:
+	case HI_STREAM_NAMED:
 	case HI_STREAM_FREE:
 	case HI_STREAM_UNFREE:
 	case HI_STREAM_INTERVAL:
@@ -470,6 +473,12 @@ static int replay_record(struct replay *replay, const struct hi_stream_record *r
 		return replay_on_mapped(replay, fixed);
 	case HI_STREAM_MAPPING:
 		return replay_on_mapping(replay, fixed);
+	case HI_STREAM_POOLED:
+		return replay_on_pooled(replay, fixed);
+	case HI_STREAM_POOL:
+		return replay_on_pool(replay, fixed);
+	case HI_STREAM_NAMED:
+		return replay_on_named(replay, fixed);
 	case HI_STREAM_UNFREE:
 		return replay_on_unfree(replay, fixed);
 	case HI_STREAM_EVENTS:

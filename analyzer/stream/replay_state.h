@@ -73,6 +73,9 @@ int replay_stack_of(struct replay *replay, const struct hi_stream_alloc *alloc, 
 		    uint16_t *out_end);
 int replay_on_mapped(struct replay *replay, const struct hi_stream_alloc *mapped);
 int replay_on_mapping(struct replay *replay, const struct hi_stream_mapping *mapping);
+int replay_on_pooled(struct replay *replay, const struct hi_stream_alloc *pooled);
+int replay_on_pool(struct replay *replay, const struct hi_stream_pool *record);
+int replay_on_named(struct replay *replay, const struct hi_stream_named *record);
 /* Forgets what of the sampled mappings is not in meta.maps, which was read at time_ns. */
 int replay_mappings_settle(struct replay *replay, uint64_t time_ns);
 int replay_on_unfree(struct replay *replay, const struct hi_stream_free *record);

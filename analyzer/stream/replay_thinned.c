@@ -110,6 +110,7 @@ int replay_on_thinned(struct replay *replay, const struct hi_stream_thinned *rec
 	count = unite(place, count);
 	widen(profile->row, profile->row_count, place, count);
 	widen(profile->mapping, profile->mapping_count, place, count);
+	widen(profile->pooled, profile->pooled_count, place, count);
 	free(place);
 	return 0;
 }

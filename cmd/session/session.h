@@ -102,6 +102,11 @@ struct session_options {
 	struct session_outcome *outcome;
 };
 
+static inline bool session_names_functions(const struct session_options *options)
+{
+	return options->named.alloc_count + options->named.free_count != 0;
+}
+
 /* One of several processes that are asked the same. */
 struct session_one {
 	const char *title; /* a line that comes before its answer; NULL = none */

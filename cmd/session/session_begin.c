@@ -167,6 +167,9 @@ static int describe_target(struct session *session)
 	if (!err && session->sees_mappings)
 		err = pump_mappings_asked(&session->pump);
 	if (!err)
+		err = pump_named(&session->pump, &session->options->named,
+				 session->attachment.arena.shared);
+	if (!err)
 		err = session_send_memory(session);
 	if (!err)
 		err = pump_modules(&session->pump, &session->attachment.images);
@@ -229,6 +232,7 @@ int session_begin(struct session *session)
 		 */
 		.records_all_frees = records_all_frees(asked),
 		.has_mappings = asked->has_mappings,
+		.named = session_names_functions(asked) ? &asked->named : NULL,
 		.has_probes = asked->has_probes,
 		.loader = asked->loader,
 		.hook = asked->hook,

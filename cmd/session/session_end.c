@@ -76,6 +76,8 @@ static int drain(struct session *session, enum hi_stream_end_reason reason,
 		session->own_ns += session->heap.last.cost_ns;
 		(void)!pump_heap(&session->pump, &session->heap.last, session->heap.last_ns);
 	}
+	(void)!pump_named(&session->pump, &session->options->named,
+			  session->attachment.arena.shared);
 	const int thinned = send_thinned(session);
 	int ended = pump_end(&session->pump, reason);
 	int drained = stream_out_drain(&session->sink.out, READER_DEADLINE_MS);
@@ -161,6 +163,27 @@ static void print_overhead(const struct session *session, FILE *out)
 	fputc('\n', out);
 }
 
+/* Functions that were named with the number of an argument that is no size, most likely. */
+static void print_senseless(const struct session *session, FILE *out)
+{
+	const struct named_functions *named = &session->options->named;
+	const struct hi_control *shared = session->attachment.arena.shared;
+
+	for (size_t i = 0; i < named->alloc_count && shared; i++) {
+		const uint64_t calls = shared->named[i].calls,
+			       senseless = shared->named[i].senseless;
+
+		if (senseless)
+			fprintf(out,
+				"Warning: argument %u of %s held no size in %llu of %llu calls, or "
+				"what it gave was no block; %s\n",
+				named->alloc[i].size, named->alloc[i].name,
+				(unsigned long long)senseless, (unsigned long long)calls,
+				senseless > calls / 2 ? "so it has no figures"
+						      : "those are not counted");
+	}
+}
+
 static int report(struct session *session, enum hi_stream_end_reason reason,
 		  const struct receipt *receipt)
 {
@@ -183,6 +206,10 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 			session->sink.outputs.heap_path);
 	if (session->sink.is_written && session->sees_mappings)
 		fprintf(out, "At what was mapped with: heapinject report %s --mmap --text\n",
+			session->sink.outputs.pprof_path);
+	print_senseless(session, out);
+	if (session->sink.is_written && session_names_functions(options))
+		fprintf(out, "At what pools gave with: heapinject report %s --pools --text\n",
 			session->sink.outputs.pprof_path);
 	if (session->sink.is_written && session->dumps.first_path[0])
 		fprintf(out,

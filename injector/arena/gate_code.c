@@ -133,6 +133,8 @@ int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 			.nests = code->entries->nesting[hook] == ENTRY_NESTS,
 			.return_gadget = control->return_gadget,
 		};
+		if (hook_table[function].is_named)
+			words.named = code->allocators->named[function - HI_FN_NAMED_ALLOC_0];
 		for (unsigned from = 0; from < HI_NESTED_FROM_MAX; from++) {
 			words.nested_from[from].lo = code->entries->nested_from[from].lo;
 			words.nested_from[from].hi = code->entries->nested_from[from].hi;

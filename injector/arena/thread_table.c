@@ -20,7 +20,8 @@ static remote_addr address_of(remote_addr at, size_t count)
 	if (count < HI_PLACES)
 		return at + offsetof(struct hi_thread_table, place) + count * sizeof(*table.place) +
 		       offsetof(struct hi_place, count);
-	return at + offsetof(struct hi_thread_table, passing);
+	return at + (count == HI_PLACES ? offsetof(struct hi_thread_table, passing)
+					: offsetof(struct hi_thread_table, named));
 }
 
 /*
@@ -46,7 +47,8 @@ int thread_table_read(const struct memory *memory, remote_addr at, struct inside
 {
 	const size_t rest = offsetof(struct hi_thread_table, place_slot);
 	memset(out_inside, 0, sizeof(*out_inside));
-	int err = memory_read(memory, at + rest, table.place_slot, sizeof(table) - rest);
+	int err = memory_read(memory, at + rest, table.place_slot,
+			      offsetof(struct hi_thread_table, named_frame) - rest);
 	if (!err)
 		err = read_slots(memory, at, out_inside);
 	if (err)
@@ -56,6 +58,7 @@ int thread_table_read(const struct memory *memory, remote_addr at, struct inside
 		out_inside->cycles += table.place_slot[i].cycles;
 	}
 	out_inside->count[HI_THREAD_SLOTS + HI_PLACES] = table.passing;
+	out_inside->count[HI_THREAD_SLOTS + HI_PLACES + 1] = table.named;
 	for (size_t i = 0; i < INSIDE_COUNTS; i++)
 		out_inside->frames += out_inside->count[i];
 	return 0;

@@ -11,15 +11,15 @@
 #include "hi_wire.h"
 #include "memory.h"
 
-#define INSIDE_COUNTS (HI_THREAD_SLOTS + HI_PLACES + 1u)
+#define INSIDE_COUNTS (HI_THREAD_SLOTS + HI_PLACES + 2u)
 
 /* Too large to be placed on a stack. */
 struct inside {
 	uint64_t frames; /* hook frames that will return into the payload: the sum of the counts */
 	uint64_t cycles; /* cycles spent in hooks */
 	/*
-	 * frames of each slot's first owner; then of each place; last, of threads that found no
-	 * place
+	 * frames of each slot's first owner; then of each place; then of threads that found no
+	 * place; last, of functions that the user has named
 	 */
 	uint32_t count[INSIDE_COUNTS];
 };

@@ -9,6 +9,7 @@
 #include "attach.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,6 +68,12 @@ static int prepare(struct attachment *attachment, const struct attach_options *o
 				      &attachment->allocators);
 	if (!err && options->has_mappings)
 		mapping_functions_find(&attachment->images, &attachment->allocators);
+	if (!err && options->named) {
+		attachment->step = "finding the functions that are named";
+		attachment->named = options->named;
+		err = named_functions_find(&attachment->images, options->named,
+					   &attachment->allocators, attachment->named_problem);
+	}
 	if (!err) {
 		attachment->load_count = load_count_find(&attachment->images, &attachment->memory);
 		allocators_find_new_handler(&attachment->images, &attachment->memory,
@@ -126,11 +133,17 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	/* without sizes of freed blocks, sentinels would only cost */
 	if (!attachment->allocators.allocator[0].is_asked_at_free)
 		layout->unsampled_frees.sentinels = 0;
-	if (options->interval > HI_INTERVAL_EXACT || options->adapts ||
+	if (options->interval > HI_INTERVAL_EXACT || options->adapts || options->named ||
 	    !is_c_library(attachment->allocators.allocator[0].image))
 		layout->return_gadget = return_gadget_find(
 			&attachment->images, attachment->allocators.allocator[0].image,
 			&attachment->memory);
+	if (options->named && !layout->return_gadget) {
+		snprintf(attachment->named_problem, sizeof(attachment->named_problem),
+			 "its code has no place to which a function can return that a hook has "
+			 "called, so that no named one can be hooked");
+		return -EINVAL;
+	}
 	const int err = attach_entries_plan(attachment, options->hook, layout);
 	return err ? err : snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }

@@ -34,7 +34,9 @@ struct attach_options {
 	uint64_t live_max;      /* live samples to have room for; 0 = what fits the interval */
 	bool records_all_frees; /* every free is recorded; see struct arena_plan */
 	bool has_mappings;      /* functions that map are hooked, too */
-	bool has_probes;        /* each sample also passes a probe (arena/probes.h) */
+	/* functions of pools, which are hooked, too; NULL = none */
+	const struct named_functions *named;
+	bool has_probes; /* each sample also passes a probe (arena/probes.h) */
 	enum hi_loader loader;
 	enum hi_hook hook;
 	const struct hi_prefixes *prefixes; /* as in allocators_find */

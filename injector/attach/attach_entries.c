@@ -30,6 +30,13 @@ int attach_entries_settle(struct attachment *attachment, enum hi_hook hook)
 		return -ENXIO;
 	}
 	mapping_functions_settle(&attachment->allocators, &attachment->entries);
+	if (attachment->named) {
+		attachment->step = "hooking the functions that are named at their entry";
+		const int err = named_functions_check(&attachment->allocators, &attachment->entries,
+						      attachment->named, attachment->named_problem);
+		if (err)
+			return err;
+	}
 	attachment->by_slot = attachment->allocators.allocator[0];
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		if (entries_have(&attachment->entries, function))

@@ -14,6 +14,7 @@
 #include "hotspot.h"
 #include "loader.h"
 #include "look.h"
+#include "named_functions.h"
 #include "publish.h"
 #include "live_patch.h"
 #include "probes.h"
@@ -93,9 +94,11 @@ struct attachment {
 	size_t leftover_count;
 	bool had_file; /* a dead injector had left a file of its probes */
 	size_t slots_written, slots_foreign, entries_written;
-	uint64_t attach_stop_ns; /* how long the borrowed thread was held */
-	const char *step;        /* the current step, for the error message */
-	bool left_behind;        /* an attach failed and could not be undone completely */
+	uint64_t attach_stop_ns;               /* how long the borrowed thread was held */
+	const struct named_functions *named;   /* to be hooked, too; NULL = none */
+	char named_problem[NAMED_PROBLEM_MAX]; /* why these cannot be; empty = nothing */
+	const char *step;                      /* the current step, for the error message */
+	bool left_behind; /* an attach failed and could not be undone completely */
 };
 
 void attachment_init(struct attachment *attachment, pid_t pid);

@@ -185,6 +185,11 @@ int refusal_explain(const struct preflight *preflight, const struct attachment *
 	char about_file[PROBES_REASONS];
 	if (is_gone(preflight, attachment))
 		return HI_EXIT_REFUSED;
+	if (err == -EINVAL && *attachment->named_problem && !attachment->left_behind) {
+		fprintf(stderr, "heapinject: cannot attach to %d (%s): %s\n", (int)preflight->pid,
+			preflight->comm, attachment->named_problem);
+		return HI_EXIT_REFUSED;
+	}
 	if (attachment->left_behind)
 		remedy = "not everything could be undone: `heapinject detach` removes the rest";
 	describe_file(attachment, err, about_file);

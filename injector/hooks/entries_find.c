@@ -10,6 +10,7 @@
 #include "elf_segment.h"
 #include "entry_code.h"
 #include "entry_relays.h"
+#include "hook_table.h"
 #include "unwind_table.h"
 
 struct finder {
@@ -93,16 +94,18 @@ static void look_at_alias(struct finder *finder, unsigned hook)
 			entries->covered_by[hook] = entries->covered_by[other];
 }
 
-/* Is it a function of an unknown allocator, in this image? */
+/* Is it a function of an unknown allocator, or of a pool, in this image? */
 static bool is_unknown_in(const struct finder *finder, const struct elf_image *image, unsigned hook)
 {
 	const remote_addr at = finder->entries.entry[hook].at;
 
-	return at && hook_allocator(finder->allocators, hook)->family == ALLOCATOR_UNKNOWN &&
+	return at &&
+	       (hook_allocator(finder->allocators, hook)->family == ALLOCATOR_UNKNOWN ||
+		hook_table[hook_function(hook)].is_named) &&
 	       elf_images_find(finder->images, at) == image;
 }
 
-/* Drops functions of unknown allocators that may be compiled together with their callers. */
+/* Drops functions of these that may be compiled together with their callers. */
 static int drop_closed(struct finder *finder, const struct elf_image *image)
 {
 	struct eh_section section;

@@ -7,7 +7,7 @@
 #define KIND(kind, gate, plain) GATE_OF_##kind = GATE_##gate, PLAIN_OF_##kind = HI_FN_##plain,
 enum { HI_HOOK_KINDS(KIND) };
 
-enum { IN_ANY, IN_ALLOCATOR, IN_PREFIXED, IN_MAPPING };
+enum { IN_ANY, IN_ALLOCATOR, IN_PREFIXED, IN_MAPPING, IN_NAMED };
 
 const struct hook hook_table[HI_FUNCTION_COUNT] = {
 #define ROW(number, id, hook, symbol, kind, where, nesting, nothrow) \
@@ -17,6 +17,7 @@ const struct hook hook_table[HI_FUNCTION_COUNT] = {
 		    IN_##where != IN_ANY,                            \
 		    IN_##where >= IN_PREFIXED,                       \
 		    IN_##where == IN_MAPPING,                        \
+		    IN_##where == IN_NAMED,                          \
 		    HOOK_NESTING_##nesting,                          \
 		    (enum hi_function)PLAIN_OF_##kind,               \
 		    HI_FN_##nothrow},
@@ -57,7 +58,7 @@ static enum hi_function function_of(const char *symbol, bool is_prefixed)
 	while (function < HI_FUNCTION_COUNT &&
 	       (symbol[0] != hook_table[function].symbol[0] ||
 		(hook_table[function].prefixed_only && !is_prefixed) ||
-		hook_table[function].is_mapping ||
+		hook_table[function].is_mapping || hook_table[function].is_named ||
 		strcmp(symbol, hook_table[function].symbol) != 0))
 		function++;
 	return (enum hi_function)function;

@@ -37,6 +37,7 @@ struct hook {
 	bool allocator_only; /* hooked only in the object that defines malloc */
 	bool prefixed_only;  /* and only where its functions have a prefix */
 	bool is_mapping;     /* of the C library (mapping_functions.h), and no allocator's */
+	bool is_named;       /* the user says what it is (named_functions.h); likewise */
 	enum hook_nesting nesting;
 	enum hi_function plain, nothrow; /* what its handler calls instead of it, or HI_FN_NONE */
 };

@@ -117,17 +117,22 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 	return 0;
 }
 
+/* Mappings, and pools, are none: the payload finds out what is nested in those. */
+static bool is_of_allocator(const struct finder *finder, unsigned hook)
+{
+	const struct hook *of = &hook_table[hook_function(hook)];
+
+	return hook_original(finder->allocators, hook) && !of->is_mapping && !of->is_named;
+}
+
 static bool is_allocating(const struct finder *finder, unsigned hook)
 {
-	return hook_original(finder->allocators, hook) &&
-	       !hook_table[hook_function(hook)].is_mapping &&
-	       hook_table[hook_function(hook)].gate != GATE_FREE;
+	return is_of_allocator(finder, hook) && hook_table[hook_function(hook)].gate != GATE_FREE;
 }
 
 static bool is_wanted(const struct finder *finder, unsigned hook)
 {
-	return hook_original(finder->allocators, hook) &&
-	       !hook_table[hook_function(hook)].is_mapping &&
+	return is_of_allocator(finder, hook) &&
 	       (hook_table[hook_function(hook)].gate == GATE_FREE) == finder->wants_frees;
 }
 

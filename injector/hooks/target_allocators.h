@@ -30,6 +30,8 @@ struct allocators {
 	unsigned prefixes_found; /* bit n: of prefix number n that was asked for */
 	/* address of the word in which the C++ library keeps its new-handler; 0 = not known */
 	remote_addr new_handler;
+	/* of functions that the user has named, from HI_FN_NAMED_ALLOC_0 on */
+	struct hi_named_arguments named[2 * HI_NAMED_MAX];
 	/*
 	 * operators new, from HI_FN_NEW on, of the program or of a library that has no allocator;
 	 * 0 = there is none

@@ -276,6 +276,28 @@ int pump_mappings_asked(struct pump *pump)
 	return stream_out_record(pump->out, HI_STREAM_MAPPING, &record, sizeof(record), NULL, 0);
 }
 
+int pump_named(struct pump *pump, const struct named_functions *named,
+	       const struct hi_control *control)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < named->alloc_count && !err; i++) {
+		const struct stream_part name = {named->alloc[i].name,
+						 strlen(named->alloc[i].name)};
+		struct hi_stream_named record = {
+			.time_ns = pump_now_ns(pump),
+			.calls = __atomic_load_n(&control->named[i].calls, __ATOMIC_RELAXED),
+			.senseless =
+				__atomic_load_n(&control->named[i].senseless, __ATOMIC_RELAXED),
+			.function = named_function_hook(false, i),
+			.name_size = (uint32_t)name.size};
+
+		err = stream_out_record(pump->out, HI_STREAM_NAMED, &record, sizeof(record), &name,
+					1);
+	}
+	return err;
+}
+
 int pump_thinned(struct pump *pump, const struct thinned_due *due)
 {
 	struct hi_stream_thinned_place *list =
@@ -393,9 +415,12 @@ static uint64_t interval_of(const struct pump *pump, uint32_t interval_shift)
 	return pump->interval << (interval_shift <= HI_INTERVAL_SHIFT_MAX ? interval_shift : 0);
 }
 
-static bool is_mapping(uint16_t function)
+/* Of the sampled block that this function gave: ALLOC, or one of those that are alone. */
+static enum hi_stream_type type_of(uint16_t function)
 {
-	return function == HI_FN_MMAP || function == HI_FN_MREMAP || function == HI_FN_SBRK;
+	if (function == HI_FN_MMAP || function == HI_FN_MREMAP || function == HI_FN_SBRK)
+		return HI_STREAM_MAPPED;
+	return function >= HI_FN_NAMED_ALLOC_0 ? HI_STREAM_POOLED : HI_STREAM_ALLOC;
 }
 
 static int send_alloc(struct pump *pump, const struct hi_record_alloc *from, bool is_sure)
@@ -419,9 +444,8 @@ static int send_alloc(struct pump *pump, const struct hi_record_alloc *from, boo
 	if (err)
 		return err;
 	const struct stream_part frames = {from->frame, from->frame_count * sizeof(uint64_t)};
-	return stream_out_record(pump->out,
-				 is_mapping(from->function) ? HI_STREAM_MAPPED : HI_STREAM_ALLOC,
-				 &alloc, sizeof(alloc), &frames, 1);
+	return stream_out_record(pump->out, type_of(from->function), &alloc, sizeof(alloc), &frames,
+				 1);
 }
 
 /*
@@ -524,8 +548,8 @@ static int send_known(struct pump *pump, const struct hi_record_known *from)
 	if (!alloc.stack)
 		alloc.record.flags = HI_END_BAD_FRAME; /* nothing is known about the stack */
 	thinned_places_add(&pump->thinned_places, alloc.stack, from->bytes, from->thinning_key);
-	if (!err && is_mapping(from->function))
-		return events_out_alone(&pump->events, pump->out, HI_STREAM_MAPPED, &alloc,
+	if (!err && type_of(from->function) != HI_STREAM_ALLOC)
+		return events_out_alone(&pump->events, pump->out, type_of(from->function), &alloc,
 					sizeof(alloc));
 	return err ? err : events_out_alloc(&pump->events, pump->out, &alloc);
 }
@@ -561,6 +585,19 @@ static int send_mapping(struct pump *pump, const struct hi_record_mapping *from)
 				      sizeof(record));
 }
 
+static int send_pool(struct pump *pump, const struct hi_record_named *from)
+{
+	struct hi_stream_pool record = {.record.flags = (uint16_t)from->change,
+					.time_ns = to_ns(pump, from->header.cycles),
+					.address = from->address,
+					.pool = from->pool,
+					.function = from->function};
+	int err = thread_number(pump, &from->header, &record.thread);
+	return err ? err
+		   : events_out_alone(&pump->events, pump->out, HI_STREAM_POOL, &record,
+				      sizeof(record));
+}
+
 /* pump_reach, and what was collected before it changes what the stream has */
 static inline int reach(struct pump *pump, uint16_t loads, bool *out_is_sure)
 {
@@ -592,6 +629,8 @@ static int send(struct pump *pump, const union ring_record *record)
 		return send_unfree(pump, &record->free);
 	case HI_RECORD_MAPPING:
 		return send_mapping(pump, &record->mapping);
+	case HI_RECORD_NAMED:
+		return send_pool(pump, &record->named);
 	case HI_RECORD_REGION:
 		pump->unknown_sp = record->region.stack_pointer;
 		return 0;

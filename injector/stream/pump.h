@@ -31,6 +31,7 @@
 #include "file_broker.h"
 #include "heap_figures.h"
 #include "memory_limit.h"
+#include "named_functions.h"
 #include "ring_reader.h"
 #include "stack_end.h"
 #include "stream_out.h"
@@ -168,6 +169,9 @@ must_check int pump_hooked(struct pump *pump, const struct allocators *allocator
 must_check int pump_runtimes(struct pump *pump, uint32_t runtimes);
 /* Writes MAPPING of no bytes: a session in which nothing is mapped was asked for mappings, too. */
 must_check int pump_mappings_asked(struct pump *pump);
+/* Writes NAMED for each function that allocates. */
+must_check int pump_named(struct pump *pump, const struct named_functions *named,
+			  const struct hi_control *control);
 /* Writes THINNED, if a place was thinned. */
 must_check int pump_thinned(struct pump *pump, const struct thinned_due *due);
 must_check int pump_pause(struct pump *pump, bool begins);

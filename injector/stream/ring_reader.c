@@ -112,6 +112,9 @@ static bool is_valid(const union ring_record *record, uint64_t size)
 	case HI_RECORD_MAPPING:
 		return size >= sizeof(record->mapping) && record->mapping.change &&
 		       record->mapping.change < HI_MAPPING_CHANGES;
+	case HI_RECORD_NAMED:
+		return size >= sizeof(record->named) && record->named.change &&
+		       record->named.change < HI_NAMED_CHANGES;
 	case HI_RECORD_FREE:
 	case HI_RECORD_UNFREE:
 	case HI_RECORD_REGION:

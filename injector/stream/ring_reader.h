@@ -72,6 +72,7 @@ union ring_record {
 	struct hi_record_free free;
 	struct hi_record_region region;
 	struct hi_record_mapping mapping;
+	struct hi_record_named named;
 	uint64_t word[HI_RING_SIZE_MAX / 8];
 };
 

@@ -32,10 +32,11 @@ static inline uint64_t arch_thread_pointer(void);
 /*
  * For words that no other thread changes. The change is indivisible with respect to a signal
  * handler of this thread, which runs before it or after it. Other threads see the change somewhat
- * later, but before they see anything that this thread stores after it. The second function returns
+ * later, but before they see anything that this thread stores after it. The last function returns
  * the value that was there.
  */
 static inline void arch_increment_alone(uint32_t *word);
+static inline void arch_decrement_alone(uint32_t *word);
 static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired);
 
 /*
@@ -90,6 +91,15 @@ static inline uint64_t arch_plt_cfa(uint64_t sp, uint64_t pc, uint64_t boundary)
  */
 uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2,
 			    uint64_t argument3, uint64_t function, const struct hook_call *call);
+
+/*
+ * The same for a function that may have more arguments than a hook sees: with all registers in
+ * which there may be some, and a copy of `words` words of the caller's stack, where the others are.
+ * Needs words->return_gadget, through which an exception passes, too. Only the first word of the
+ * result comes back, or what is in a vector.
+ */
+#define ARCH_STACK_ARGUMENTS 10u /* that many at most */
+uint64_t arch_call_whole(const struct hook_call *call, uint64_t function, uint64_t words);
 
 /*
  * What the stub does next: it returns `result` to the caller, or, if `pass` is HOOK_PASS, jumps to

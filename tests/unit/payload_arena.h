@@ -28,7 +28,7 @@ struct arena {
 	uint8_t *tables;
 	uint8_t *gate; /* HI_GATE_BYTES of code, then the words */
 	unsigned gate_count;
-	uint64_t record_count[7]; /* drained, by type */
+	uint64_t record_count[8]; /* drained, by type */
 };
 
 static inline void *arena_map(size_t bytes, int sharing)
@@ -261,6 +261,7 @@ static inline void arena_check_quiet(const struct arena *arena)
 	for (unsigned i = 0; i < HI_PLACES; i++)
 		CHECK_EQ(arena->table->place[i].count, 0);
 	CHECK_EQ(arena->table->passing, 0);
+	CHECK_EQ(arena->table->named, 0);
 	for (unsigned i = 0; i < 1u << arena->state->occupancy_bits; i++)
 		CHECK_EQ(arena->occupancy[i], 0);
 	for (unsigned i = 0; i < HI_BUCKET_ENTRIES << arena->state->bucket_bits; i++)
@@ -273,6 +274,7 @@ extern const uint8_t hi_gate_alloc[], hi_gate_size2[], hi_gate_sizearg2[], hi_ga
 void hi_hook_malloc(void), hi_hook_calloc(void), hi_hook_realloc(void), hi_hook_reallocarray(void),
 	hi_hook_free(void), hi_hook_posix_memalign(void), hi_hook_aligned_alloc(void),
 	hi_hook_memalign(void), hi_hook_rallocx(void), hi_hook_xallocx(void),
-	hi_hook_sdallocx(void), hi_hook_new(void), hi_hook_new_aligned(void);
+	hi_hook_sdallocx(void), hi_hook_new(void), hi_hook_new_aligned(void),
+	hi_hook_named_alloc_0(void), hi_hook_named_alloc_1(void), hi_hook_named_free_0(void);
 
 #endif

@@ -47,7 +47,9 @@ _Static_assert(CALL_WORDS == offsetof(struct hook_call, words) &&
 _Static_assert(offsetof(struct hook_call, return_address) + HI_ARCH_RETURN_BELOW_CFA ==
 		       sizeof(struct hook_call),
 	       "the caller's frame begins after it");
-_Static_assert(sizeof(struct hook_call) == 128,
+_Static_assert((offsetof(struct hi_thread_table, named) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
+_Static_assert(STACK_ARGUMENTS == ARCH_STACK_ARGUMENTS, "gate_layout.h");
+_Static_assert(sizeof(struct hook_call) == CALL_BYTES,
 	       "the stub pushes sixteen words, return address included");
 
 /*

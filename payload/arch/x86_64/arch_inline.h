@@ -55,6 +55,11 @@ static inline void arch_increment_alone(uint32_t *word)
 	__asm__ volatile("incl %0" : "+m"(*word) : : "memory", "cc");
 }
 
+static inline void arch_decrement_alone(uint32_t *word)
+{
+	__asm__ volatile("decl %0" : "+m"(*word) : : "memory", "cc");
+}
+
 static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64_t desired)
 {
 	__asm__ volatile("cmpxchgq %2, %0"

@@ -266,8 +266,11 @@ hook_stub:
 	test $SLOT_SHARED_COUNT, %r11b
 	jnz 5f
 	decl (%r11)
-3:	jmp *WORDS_ORIGINAL(%r10)
+	/* a function with variable arguments finds in al how many of them may be in vectors */
+3:	mov $8, %eax
+	jmp *WORDS_ORIGINAL(%r10)
 5:	lock decl (%r11)
+	mov $8, %eax
 	jmp *WORDS_ORIGINAL(%r10)
 	.cfi_restore_state
 6:	pop %rdi
@@ -349,6 +352,57 @@ arch_call_original:
 	ret
 	.cfi_endproc
 	.size arch_call_original, . - arch_call_original
+
+/* arch.h: rdi = call, rsi = function, rdx = words */
+	.p2align 4
+	.globl arch_call_whole
+	.hidden arch_call_whole
+	.type arch_call_whole, @function
+arch_call_whole:
+	.cfi_startproc
+	push_kept %rbp
+	push_kept %rbx
+	push_kept %r12
+	push_kept %r13
+	push_kept %r14
+	push_kept %r15
+	sub $(8 * STACK_ARGUMENTS + 8), %rsp
+	.cfi_adjust_cfa_offset 8 * STACK_ARGUMENTS + 8
+	mov %rsi, %r11
+1:	sub $1, %rdx
+	jb 2f
+	mov CALL_BYTES(%rdi, %rdx, 8), %rax
+	mov %rax, (%rsp, %rdx, 8)
+	jmp 1b
+2:	mov CALL_WORDS(%rdi), %rax
+	pushq WORDS_RETURN_GADGET(%rax)
+	.cfi_adjust_cfa_offset 8
+	lea CALL_BP(%rdi), %rbp
+	lea 3f(%rip), %rbx
+	mov %rbx, %r12
+	mov %rbx, %r13
+	mov %rbx, %r14
+	mov %rbx, %r15
+	mov 8(%rdi), %rsi
+	mov 16(%rdi), %rdx
+	mov 24(%rdi), %rcx
+	mov CALL_ARGUMENT4(%rdi), %r8
+	mov CALL_ARGUMENT5(%rdi), %r9
+	mov (%rdi), %rdi
+	mov $8, %eax /* as above */
+	jmp *%r11
+	/* the gadget has pushed a word in the place of the return address */
+3:	add $(8 * STACK_ARGUMENTS + 16), %rsp
+	.cfi_adjust_cfa_offset -(8 * STACK_ARGUMENTS + 16)
+	pop_kept %r15
+	pop_kept %r14
+	pop_kept %r13
+	pop_kept %r12
+	pop_kept %rbx
+	pop_kept %rbp
+	ret
+	.cfi_endproc
+	.size arch_call_whole, . - arch_call_whole
 
 	.macro hook name, handler
 	.globl hi_hook_\name

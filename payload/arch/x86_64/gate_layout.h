@@ -40,5 +40,8 @@
 #define CALL_GUARD 48
 #define CALL_WORDS 56
 #define CALL_BP 112
+#define CALL_BYTES 128
+
+#define STACK_ARGUMENTS 10 /* an even number: the stack stays aligned */
 
 #endif

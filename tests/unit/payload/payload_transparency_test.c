@@ -648,6 +648,28 @@ static size_t stack_used(void *function, uint64_t a, uint64_t b)
 	return sizeof(painted) - untouched;
 }
 
+/* A hook of such a function holds more: what the user has said of it, and all of its arguments. */
+#define NAMED_STACK_USE_MAX (STACK_USE_MAX + 96)
+
+UNIT_TEST(little_stack_is_used_for_a_named_function)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's own frames are larger");
+#endif
+	struct arena arena = arena_open(1, 10, 1 << 16);
+	struct hi_gate_words *words = arena_gate(&arena, HI_FN_NAMED_ALLOC_0, hi_gate_always,
+						 hi_hook_named_alloc_0, leaf_malloc);
+	size_t used;
+
+	words->named = (struct hi_named_arguments){.size = 1, .pool = 2};
+	words->return_gadget = (uintptr_t)gadget_of_a_test;
+	used = stack_used(arena_entry(words), 100, 0x1000);
+	printf("# named %zu bytes of stack\n", used);
+	CHECK(used <= NAMED_STACK_USE_MAX);
+	arena_drain(&arena);
+	CHECK_EQ(arena_allocs(&arena), 1);
+}
+
 UNIT_TEST(little_stack_is_used)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -23,11 +23,13 @@ static bool is_throwing(const struct hook *hook)
 UNIT_TEST(every_row_has_names_of_its_own)
 {
 	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++) {
-		CHECK(hook_table[i].symbol && hook_table[i].symbol[0]);
+		const bool is_named = hook_table[i].is_named; /* by the user */
+
+		CHECK(hook_table[i].symbol && is_named == !hook_table[i].symbol[0]);
 		CHECK(strcasecmp(hook_table[i].name, ids[i]) == 0);
 		CHECK(strpbrk(hook_table[i].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == NULL);
 		for (size_t k = 0; k < i; k++) {
-			CHECK(strcmp(hook_table[i].symbol, hook_table[k].symbol) != 0);
+			CHECK(is_named || strcmp(hook_table[i].symbol, hook_table[k].symbol) != 0);
 			CHECK(strcmp(hook_table[i].name, hook_table[k].name) != 0);
 		}
 	}
@@ -79,11 +81,12 @@ UNIT_TEST(operators_are_hooked_in_the_allocator_only)
 		CHECK(strncmp(hook_table[i].symbol, "_Z", 2) != 0 || hook_table[i].allocator_only);
 }
 
-/* Nor does a function that maps allocate. */
+/* Nor does a function that maps allocate, and what is in one of a pool is not nested. */
 UNIT_TEST(what_frees_and_nothing_else_cannot_nest)
 {
 	for (size_t i = 0; i < HI_FUNCTION_COUNT; i++)
-		CHECK_EQ(hook_table[i].gate == GATE_FREE || hook_table[i].is_mapping,
+		CHECK_EQ(hook_table[i].gate == GATE_FREE || hook_table[i].is_mapping ||
+				 hook_table[i].is_named,
 			 hook_table[i].nesting == HOOK_NESTING_NONE);
 }
 
@@ -165,7 +168,9 @@ UNIT_TEST(operators_have_other_names_after_a_prefix)
 	for (unsigned function = 0; function < HI_FUNCTION_COUNT; function++)
 		CHECK_EQ(hook_prefixed_function_of(
 				 hook_name_after("mi_", (enum hi_function)function)),
-			 hook_table[function].is_mapping ? HI_FN_NONE : function);
+			 hook_table[function].is_mapping || hook_table[function].is_named
+				 ? HI_FN_NONE
+				 : function);
 }
 
 UNIT_TEST(functions_that_map_are_no_allocators)
@@ -174,6 +179,14 @@ UNIT_TEST(functions_that_map_are_no_allocators)
 	CHECK_EQ(hook_function_of("mmap"), HI_FN_NONE);
 	CHECK_EQ(hook_prefixed_function_of("munmap"), HI_FN_NONE);
 	CHECK(hook_table[HI_FN_MREMAP].is_mapping && !hook_table[HI_FN_REALLOC].is_mapping);
+}
+
+UNIT_TEST(functions_of_pools_have_no_name_until_the_user_gives_one)
+{
+	CHECK_EQ(hook_function_of(""), HI_FN_NONE);
+	CHECK_EQ(hook_prefixed_function_of(""), HI_FN_NONE);
+	for (unsigned i = 0; i < HI_FUNCTION_COUNT; i++)
+		CHECK_EQ(hook_table[i].is_named, i >= HI_FN_NAMED_ALLOC_0);
 }
 
 UNIT_MAIN()
