@@ -184,6 +184,19 @@ static void print_senseless(const struct session *session, FILE *out)
 	}
 }
 
+/* Of a block that was no sample it is not known which pool it lies in. */
+static void print_pools_in_pools(const struct session_options *options, FILE *out)
+{
+	bool has_pool = false;
+
+	for (size_t i = 0; i < options->named.alloc_count; i++)
+		has_pool |= options->named.alloc[i].pool != 0;
+	if (has_pool && options->interval > HI_INTERVAL_EXACT)
+		fputs("Note: where blocks are pools themselves, what lies in one may count as in "
+		      "use after another pool took it along; with --sample 1 it does not\n",
+		      out);
+}
+
 static int report(struct session *session, enum hi_stream_end_reason reason,
 		  const struct receipt *receipt)
 {
@@ -208,6 +221,7 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 		fprintf(out, "At what was mapped with: heapinject report %s --mmap --text\n",
 			session->sink.outputs.pprof_path);
 	print_senseless(session, out);
+	print_pools_in_pools(options, out);
 	if (session->sink.is_written && session_names_functions(options))
 		fprintf(out, "At what pools gave with: heapinject report %s --pools --text\n",
 			session->sink.outputs.pprof_path);
