@@ -102,21 +102,35 @@ def tolerant(trial, session):
 
 
 def no_space(trial):
-    """The disk is full, a file may not grow, the device takes nothing."""
+    """The disk is full, the device takes nothing, or a file may not grow: then attach is refused,
+    as memory of the arena is a file, too.
+    """
     kind = trial.index % 3
+    if kind == 2:
+        prefix = ["prlimit", "--fsize=4096"]
+        session = trial.session(output=f"{trial.running.directory}/profile", prefix=prefix)
+        if trial.attach(session):
+            raise Broken("attached, though it may make no file of the arena's size")
+        outcome = trial.judge(session, (3,))
+        if outcome.kind == "done" and "ulimit -f" not in session.text:
+            raise Broken(f"not said what is wrong: {session.text}")
+        return outcome
     if kind == 0:
         with open("/dev/full", "wb") as device:
             session = trial.session(stdout=device, options=["-c", "4K"])
             # Samples enough that something has to be written.
             ended = not trial.attach(session) or not session.listen(1)
     else:
-        prefix = [] if kind == 1 else ["prlimit", "--fsize=4096"]
-        output = full_disk(trial.bench) if kind == 1 else trial.running.directory
-        session = trial.session(output=f"{output}/profile", options=["-c", "4K"], prefix=prefix)
+        output = full_disk(trial.bench)
+        session = trial.session(output=f"{output}/profile", options=["-c", "4K"])
         ended = not trial.attach(session) or not session.listen(0.05)
     if not ended:
         session.terminate()
-    return trial.judge(session, (1,))
+    if session.code is None:
+        session.wait()
+    # Once it has let the target go, a signal ends it.
+    is_late = session.is_terminated and "heapinject: ending:" in session.text
+    return trial.judge(session, (1, -signal.SIGTERM) if is_late else (1,))
 
 
 def unwritable(trial):
