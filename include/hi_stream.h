@@ -345,6 +345,7 @@ struct hi_stream_memory {
 	 * limit is known.
 	 */
 	uint64_t limit_bytes, limited_bytes;
+	uint64_t threads; /* 0 = not known */
 };
 
 /*
@@ -541,7 +542,7 @@ _Static_assert(sizeof(struct hi_stream_events) == 32, "stream events");
 _Static_assert(sizeof(struct hi_stream_event) == 32, "stream event");
 _Static_assert(sizeof(struct hi_stream_stats) == 96, "stream stats");
 _Static_assert(sizeof(struct hi_stream_dump) == 16, "stream dump");
-_Static_assert(sizeof(struct hi_stream_memory) == 56, "stream memory");
+_Static_assert(sizeof(struct hi_stream_memory) == 64, "stream memory");
 _Static_assert(sizeof(struct hi_stream_heap) == 104, "stream heap");
 _Static_assert(sizeof(struct hi_stream_unsampled_frees) == 32, "stream unsampled frees");
 _Static_assert(sizeof(struct hi_stream_frees) == 24, "stream frees");

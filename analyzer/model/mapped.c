@@ -20,6 +20,8 @@
  */
 #define FAR_MORE 2.0
 
+#define THREADS_MIN 0.9 /* of the stacks that have come */
+
 struct line {
 	uint64_t lo, hi;
 	char access[5];
@@ -98,12 +100,49 @@ struct mapped mapped_of(const char *text)
 
 		if (kind != MAPPED_KINDS && !strstr(line.path, "heapinject"))
 			mapped.bytes[kind] += line.hi - line.lo;
+		mapped.stacks += kind == MAPPED_STACK;
 		below[1] = below[0];
 		below[0] = line;
 		if (!strchr(text, '\n'))
 			break;
 	}
 	return mapped;
+}
+
+void mapped_look(struct mapped *mapped, const char *text)
+{
+	const uint64_t threads = mapped->threads;
+
+	*mapped = mapped_of(text);
+	mapped->threads = threads;
+}
+
+/*
+ * Whether there are more stacks only because there are more threads, by nine tenths: the two are
+ * not looked at in the same moment.
+ */
+static bool are_stacks(const struct mapped *begin, const struct mapped *end)
+{
+	const double stacks = (double)end->stacks - (double)begin->stacks,
+		     threads = (double)end->threads - (double)begin->threads;
+
+	return stacks <= 0 || (begin->threads && threads >= THREADS_MIN * stacks);
+}
+
+static double difference(const struct mapped *begin, const struct mapped *end, int kind)
+{
+	return (double)end->bytes[kind] - (double)begin->bytes[kind];
+}
+
+double mapped_more(const struct mapped *begin, const struct mapped *end, enum mapped_kind kind)
+{
+	const double bytes = difference(begin, end, kind);
+
+	if (kind == MAPPED_STACK && !are_stacks(begin, end))
+		return 0;
+	return kind == MAPPED_ANONYMOUS && !are_stacks(begin, end)
+		       ? bytes + difference(begin, end, MAPPED_STACK)
+		       : bytes;
 }
 
 static bool is_known(const struct mapped *mapped)
@@ -122,7 +161,7 @@ enum mapped_kind mapped_grown(const struct mapped *begin, const struct mapped *e
 	double most_bytes = part * growth;
 
 	for (int kind = 0; kind < MAPPED_KINDS && is_known(begin) && is_known(end); kind++) {
-		const double bytes = (double)end->bytes[kind] - (double)begin->bytes[kind];
+		const double bytes = mapped_more(begin, end, (enum mapped_kind)kind);
 
 		if (bytes > 0 && bytes >= most_bytes &&
 		    (kind == MAPPED_STACK || bytes <= FAR_MORE * growth)) {

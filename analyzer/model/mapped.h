@@ -25,10 +25,19 @@ enum mapped_kind {
 
 struct mapped {
 	uint64_t bytes[MAPPED_KINDS]; /* all 0 = unknown */
+	uint64_t stacks;              /* mappings of MAPPED_STACK */
+	uint64_t threads;             /* of the process; 0 = unknown */
 };
 
 /* text: terminated. Lines that are none are skipped. What heapinject has mapped does not count. */
 struct mapped mapped_of(const char *text);
+/* Sets all but the threads. */
+void mapped_look(struct mapped *mapped, const char *text);
+/*
+ * Bytes of the kind that have come. Mappings above guard pages are stacks only if about as many
+ * threads have come as there are more of them; else they are memory that it maps.
+ */
+double mapped_more(const struct mapped *begin, const struct mapped *end, enum mapped_kind kind);
 /*
  * The kind that grew by at least a part (0 .. 1) of `growth` bytes, the most if several did.
  * MAPPED_KINDS: none, or it is not known.

@@ -171,9 +171,9 @@ static int on_maps(struct replay *replay, const struct hi_stream_maps *record)
 
 	if (err)
 		return err;
-	meta->mapped_end = mapped_of(meta->maps);
+	mapped_look(&meta->mapped_end, meta->maps);
 	if (is_first)
-		meta->mapped_begin = meta->mapped_end;
+		mapped_look(&meta->mapped_begin, meta->maps);
 	return replay_mappings_settle(replay, replay_since(replay, record->time_ns));
 }
 
@@ -237,6 +237,9 @@ static int on_memory(struct replay *replay, const struct hi_stream_record *fixed
 		memory->anonymous_begin = record->anonymous_bytes;
 	memory->anonymous_end = record->anonymous_bytes;
 	memory->writable_end = record->writable_bytes;
+	if (!meta->mapped_begin.threads)
+		meta->mapped_begin.threads = record->threads;
+	meta->mapped_end.threads = record->threads;
 	return 0;
 }
 

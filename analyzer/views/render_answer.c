@@ -232,8 +232,7 @@ static void print_unseen(const struct answer *answer, FILE *out)
 		      out);
 	else
 		fprintf(out, "it has %s more of %s",
-			hi_format_bytes((double)meta->mapped_end.bytes[kind] -
-						(double)meta->mapped_begin.bytes[kind],
+			hi_format_bytes(mapped_more(&meta->mapped_begin, &meta->mapped_end, kind),
 					bytes, sizeof(bytes)),
 			mapped_name(kind));
 	if (!answer->heap.is_retained && !is_mapped(answer))
@@ -368,8 +367,7 @@ static void print_unexplained(const struct answer *answer, FILE *out)
 		      out);
 	else
 		fprintf(out, "; in all it has %s more of %s",
-			hi_format_bytes((double)meta->mapped_end.bytes[kind] -
-						(double)meta->mapped_begin.bytes[kind],
+			hi_format_bytes(mapped_more(&meta->mapped_begin, &meta->mapped_end, kind),
 					bytes, sizeof(bytes)),
 			mapped_name(kind));
 	print_heaps(answer, kind, "; that may be ", out);

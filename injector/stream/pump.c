@@ -184,6 +184,7 @@ int pump_memory(struct pump *pump, const struct proc_status *status,
 		.resident_bytes = status->resident_bytes,
 		.limit_bytes = limit->limit,
 		.limited_bytes = limit->used,
+		.threads = status->threads,
 	};
 	return stream_out_record(pump->out, HI_STREAM_MEMORY, &memory, sizeof(memory), NULL, 0);
 }

@@ -58,6 +58,28 @@ UNIT_TEST(a_chunk_with_a_guard_is_no_stack)
 	CHECK_EQ(mapped.bytes[MAPPED_STACK], 8 * M);
 }
 
+/* An allocator may have guard pages, too. */
+UNIT_TEST(stacks_explain_growth_only_if_as_many_threads_have_come)
+{
+	struct mapped begin = mapped_of(maps), end = begin;
+
+	CHECK_EQ(begin.stacks, 2);
+	end.bytes[MAPPED_STACK] += 40 * M;
+	CHECK_EQ(mapped_grown(&begin, &end, 40.0 * (double)M, 0.5), MAPPED_STACK);
+	end.stacks += 5;
+	CHECK_EQ(mapped_grown(&begin, &end, 40.0 * (double)M, 0.5), MAPPED_ANONYMOUS);
+	CHECK(mapped_more(&begin, &end, MAPPED_ANONYMOUS) == 40.0 * (double)M);
+	CHECK(mapped_more(&begin, &end, MAPPED_STACK) == 0);
+	begin.threads = 3;
+	end.threads = 7;
+	CHECK_EQ(mapped_grown(&begin, &end, 40.0 * (double)M, 0.5), MAPPED_ANONYMOUS);
+	end.threads = 8;
+	CHECK_EQ(mapped_grown(&begin, &end, 40.0 * (double)M, 0.5), MAPPED_STACK);
+	mapped_look(&end, "");
+	CHECK_EQ(end.threads, 8);
+	CHECK_EQ(end.stacks, 0);
+}
+
 UNIT_TEST(the_kind_that_grew_is_the_one_that_explains_the_growth)
 {
 	const struct mapped begin = mapped_of(maps), nothing = mapped_of("");
