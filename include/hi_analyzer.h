@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "hi_signature.h"
+
 /*
  * Reasons why a profile is not reliable (analyzer/model/caveats.h). The first two mean that the
  * figures of memory in use are too high. The next two mean that not everything was seen that should
@@ -166,6 +168,13 @@ void hi_analyzer_page_style(FILE *out);
 void hi_analyzer_page_script(FILE *out);
 /* The part of the script that formats figures and draws a chart, for a page beside it. */
 void hi_analyzer_chart_script(FILE *out);
+
+/*
+ * The signature of the function that begins at an address of an ELF file with debug information.
+ * The file may be hostile: call it without rights. Reads it by its descriptor, and opens no other.
+ * 0; -ENOENT: there is no debug information of it; -ENOMEM.
+ */
+int hi_analyzer_signature(int fd, uint64_t address, struct hi_signature *out_signature);
 
 /* Help text of `report`, for `heapinject help report`. */
 const char *hi_analyzer_report_help(void);

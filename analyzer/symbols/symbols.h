@@ -2,7 +2,8 @@
 /*
  * Room symbols/: addresses to functions, files and lines. Start at symbols.h. module_names.h
  * puts together what one object's file, debug file, and server (debuginfod.h) know. file_source.h
- * opens files, or asks the injector for them where the analyzer may open none. Uses model/, io/,
+ * opens files, or asks the injector for them where the analyzer may open none. dwarf_signature.h
+ * has the parameters of a function. Uses model/, io/,
  * text/, libelf, libdw.
  */
 

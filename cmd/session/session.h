@@ -15,6 +15,8 @@
  *                        guard_place.h: where guard itself is
  *   session_detached.h   a session that the command does not wait for
  *   session_signals.h    what SIGINT and the like do to a session
+ *   named_signatures.h   functions of pools that are named: where they are, and their types, which
+ *                        named_check.h judges
  *   run.h                a session of a program that is started for it; run_child.h: that program;
  *                        run_signals.h: its signals; session_leaks.h: what it leaked
  *   session_list.h       the sessions that are running

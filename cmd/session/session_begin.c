@@ -12,6 +12,7 @@
 #include "hi_exit.h"
 #include "hi_version.h"
 #include "mapping_functions.h"
+#include "named_signatures.h"
 #include "proc_file.h"
 #include "refusal.h"
 #include "session_loop.h"
@@ -49,7 +50,13 @@ int session_check_target(struct session *session)
 				"that\n",
 				(int)session->preflight.asked, (int)session->preflight.pid,
 				session->preflight.comm);
-		return HI_EXIT_OK;
+		session->named = session->options->named;
+		const int exit_code =
+			named_signatures_check(&session->preflight, &session->attachment.images,
+					       session->options->quiet, &session->named);
+		if (exit_code != HI_EXIT_OK)
+			attachment_close(&session->attachment);
+		return exit_code;
 	}
 	char line[512];
 	preflight_explain(&session->preflight, line, sizeof(line));
@@ -232,7 +239,7 @@ int session_begin(struct session *session)
 		 */
 		.records_all_frees = records_all_frees(asked),
 		.has_mappings = asked->has_mappings,
-		.named = session_names_functions(asked) ? &asked->named : NULL,
+		.named = session_names_functions(asked) ? &session->named : NULL,
 		.has_probes = asked->has_probes,
 		.loader = asked->loader,
 		.hook = asked->hook,

@@ -37,6 +37,7 @@ struct session_leaks {
 struct session {
 	const struct session_options *options;
 	struct preflight preflight;
+	struct named_functions named; /* of the options, with what is known of their arguments */
 	struct sink sink;
 	struct hi_analyzer_status status;
 	bool has_status;

@@ -5,6 +5,7 @@
  * libFuzzer: -max_len=32768
  */
 #include "dwarf_lines.h"
+#include "dwarf_signature.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -25,6 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				FUZZ_CHECK(count >= 1 && count <= DWARF_CALLS_MAX);
 		}
 		dwarf_lines_close(lines);
+	}
+	for (uint64_t address = 0x100; address < 0x500; address += 16) {
+		struct hi_signature signature;
+
+		if (!dwarf_signature_read(&file, address, &signature))
+			FUZZ_CHECK(signature.is_known);
 	}
 	elf_end(file.elf);
 	return 0;
