@@ -27,9 +27,14 @@ struct search {
 	char copy[NAMED_FUNCTION_NAME_MAX]; /* of the function, by the compiler; "" = none */
 };
 
+/* libapr-1.so.0 is libapr-1.so.0.7.2, too, as the links of the dynamic linker are. */
 static bool is_in(const struct elf_image *image, const char *object)
 {
-	return !*object || strcmp(hi_base_name(image->path), object) == 0;
+	const char *file = hi_base_name(image->path);
+	const size_t length = strlen(object);
+
+	return !*object ||
+	       (strncmp(file, object, length) == 0 && (!file[length] || file[length] == '.'));
 }
 
 /* Another name, which may be that of a copy. */

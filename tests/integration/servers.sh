@@ -44,7 +44,8 @@ stop_redis_load() {
 	stop "$LOAD_PID"
 }
 
-# start_nginx: one worker, which is the process to profile; /page holds 20,000 known bytes
+# start_nginx: one worker, which is the process to profile; /page holds 20,000 known bytes.
+# NGINX_MODULE: a module to load; NGINX_LOCATION: what the server has besides
 start_nginx() {
 	need nginx python3
 	local master
@@ -52,6 +53,7 @@ start_nginx() {
 	mkdir -p "$WORK/nginx/html"
 	for ((i = 0; i < 2000; i++)); do printf 0123456789; done >"$WORK/nginx/html/page"
 	cat >"$WORK/nginx/conf" <<-EOF
+		${NGINX_MODULE:+load_module $NGINX_MODULE;}
 		daemon off;
 		user root;
 		worker_processes 1;
@@ -66,7 +68,11 @@ start_nginx() {
 			fastcgi_temp_path $WORK/nginx/fastcgi;
 			uwsgi_temp_path $WORK/nginx/uwsgi;
 			scgi_temp_path $WORK/nginx/scgi;
-			server { listen 127.0.0.1:$PORT; root $WORK/nginx/html; }
+			server {
+				listen 127.0.0.1:$PORT;
+				root $WORK/nginx/html;
+				${NGINX_LOCATION:-}
+			}
 		}
 	EOF
 	start_server nginx -c "$WORK/nginx/conf" -e "$WORK/nginx/error.log"
