@@ -16,69 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "directory.h"
-#include "hi_path.h"
+#include "control_place.h"
 #include "hi_units.h"
-#include "identity.h"
+#include "namespaces.h"
 #include "proc_file.h"
 #include "procfs.h"
-
-/*
- * Whether the directory belongs to this user. A runtime directory of another user, as after sudo,
- * must not be used.
- */
-static bool is_owned(const char *directory, uid_t owner)
-{
-	struct stat status;
-	return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == owner;
-}
-
-/*
- * The path of the socket directory of that user's sessions. runtime: their XDG_RUNTIME_DIR, or
- * NULL.
- */
-static int directory_path(const char *runtime, uid_t owner, char *path, size_t size)
-{
-	int length;
-	if (runtime && *runtime == '/' && is_owned(runtime, owner))
-		length = snprintf(path, size, "%s/heapinject", runtime);
-	else if (owner == 0)
-		length = snprintf(path, size, "/run/heapinject");
-	else
-		length = snprintf(path, size, "/tmp/heapinject-%u", (unsigned)owner);
-	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
-}
-
-/*
- * Opens the socket directory, with O_PATH. A directory that belongs to another user, or that others
- * may write to, is refused: a socket there could end sessions. All later steps use the descriptor
- * that was checked, whatever the path leads to by then.
- */
-static int open_directory(const char *runtime, uid_t owner, bool create, int *out_directory)
-{
-	char path[PATH_MAX];
-	struct stat status;
-	int parent, err = directory_path(runtime, owner, path, sizeof(path));
-	if (!err)
-		err = directory_open(path, &parent);
-	if (err)
-		return err;
-	const char *name = hi_base_name(path);
-	if (create && mkdirat(parent, name, 0700) && errno != EEXIST)
-		err = -errno;
-	const int directory =
-		err ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (!err && directory < 0)
-		err = -errno;
-	close(parent);
-	if (!err && (fstat(directory, &status) || status.st_uid != owner || status.st_mode & 022)) {
-		close(directory);
-		err = -EPERM;
-	}
-	if (!err)
-		*out_directory = directory;
-	return err;
-}
 
 static struct sockaddr_un socket_address(int directory, pid_t pid)
 {
@@ -88,18 +30,11 @@ static struct sockaddr_un socket_address(int directory, pid_t pid)
 	return address;
 }
 
-/* Removes the socket directory. That fails if other sessions have sockets in it, as it should. */
-static void remove_directory(void)
-{
-	char path[PATH_MAX];
-	if (!directory_path(getenv("XDG_RUNTIME_DIR"), geteuid(), path, sizeof(path)))
-		(void)rmdir(path);
-}
-
 static int listen_once(struct control_socket *listener, pid_t pid)
 {
 	*listener = (struct control_socket){.fd = -1, .directory = -1, .pid = pid};
-	int err = open_directory(getenv("XDG_RUNTIME_DIR"), geteuid(), true, &listener->directory);
+	const struct control_place own = control_place_own();
+	int err = control_place_open(&own, true, &listener->directory);
 	if (err)
 		return err;
 	const struct sockaddr_un address = socket_address(listener->directory, pid);
@@ -160,7 +95,7 @@ void control_socket_close(struct control_socket *listener)
 	unlink(socket_address(listener->directory, listener->pid).sun_path);
 	close(listener->fd);
 	close(listener->directory);
-	remove_directory();
+	control_place_remove();
 	listener->fd = -1;
 }
 
@@ -168,21 +103,21 @@ void control_socket_close(struct control_socket *listener)
 
 /*
  * Opens the socket itself, with O_PATH. A symbolic link in its place, which might lead to any
- * socket of this machine, is not followed.
+ * socket of this machine, is not followed. pid: as the session knows the process.
  */
-static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_socket)
+static int open_socket(const struct control_place *place, pid_t pid, int *out_socket)
 {
 	char name[32];
 	struct stat status;
-	int directory, err = open_directory(runtime, owner, false, &directory);
+	int directory, err = control_place_open(place, false, &directory);
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%d.sock", (int)pid);
 	const int found = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	err = found < 0 ? -errno : 0;
 	close(directory);
-	if (!err &&
-	    (fstat(found, &status) || !S_ISSOCK(status.st_mode) || status.st_uid != owner)) {
+	if (!err && (fstat(found, &status) || !S_ISSOCK(status.st_mode) ||
+		     status.st_uid != place->owner.uid)) {
 		close(found);
 		err = -EPERM;
 	}
@@ -191,7 +126,19 @@ static int open_socket(const char *runtime, uid_t owner, pid_t pid, int *out_soc
 	return err;
 }
 
-static int connect_to(int found, uid_t owner)
+/*
+ * In a container's /run, and in one that containers share, a number is a process of another pid
+ * namespace: the answer must come from the session that is meant, or from this namespace.
+ */
+static bool is_meant(const struct control_place *place, int connection)
+{
+	const pid_t peer = control_socket_peer(connection);
+
+	return place->is_elsewhere ? peer == place->session
+				   : peer && !namespaces_differ(peer, "pid");
+}
+
+static int connect_to(const struct control_place *place, int found)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int err = 0;
@@ -200,17 +147,35 @@ static int connect_to(int found, uid_t owner)
 	if (connection < 0 ||
 	    connect(connection, (const struct sockaddr *)&address, sizeof(address)))
 		err = -errno;
-	else if (!is_welcome(connection, owner))
+	else if (!is_welcome(connection, place->owner.uid))
 		err = -EPERM;
+	else if (!is_meant(place, connection))
+		err = -ENOENT;
 	if (err && connection >= 0)
 		close(connection);
 	return err ? err : connection;
 }
 
-/* Sends the request, and closes `found`. Returns the connection or negative errno. */
-static int ask(int found, uid_t owner, const char *request)
+/* A user namespace may have no number for root: then root asks as the session's user. */
+static int connect_as_welcome(const struct control_place *place, int found)
 {
-	const int connection = connect_to(found, owner);
+	const bool changes = geteuid() == 0 && place->owner.uid != place->uid;
+
+	if (changes && seteuid(place->owner.uid))
+		return -errno;
+	const int connection = connect_to(place, found);
+	if (changes && seteuid(0)) {
+		if (connection >= 0)
+			close(connection);
+		return -EPERM;
+	}
+	return connection;
+}
+
+/* Sends the request, and closes `found`. Returns the connection or negative errno. */
+static int ask(const struct control_place *place, int found, const char *request)
+{
+	const int connection = connect_as_welcome(place, found);
 	close(found);
 	if (connection < 0)
 		return connection;
@@ -225,72 +190,49 @@ static int ask(int found, uid_t owner, const char *request)
 
 int control_socket_request(pid_t pid, const char *request)
 {
+	const struct control_place own = control_place_own();
 	int found;
-	const int err = open_socket(getenv("XDG_RUNTIME_DIR"), geteuid(), pid, &found);
-	return err ? err : ask(found, geteuid(), request);
-}
-
-/* XDG_RUNTIME_DIR in the environment with which the session was started; NULL: not set. */
-static const char *runtime_in(const char *environment, size_t size)
-{
-	static const char name[] = "XDG_RUNTIME_DIR=";
-	for (size_t at = 0; at < size; at += strlen(environment + at) + 1)
-		if (!strncmp(environment + at, name, sizeof(name) - 1))
-			return environment + at + sizeof(name) - 1;
-	return NULL;
+	const int err = open_socket(&own, pid, &found);
+	return err ? err : ask(&own, found, request);
 }
 
 /*
  * Opens the socket with the rights of the session's user. So nothing that this user created can
  * lead root to where the user cannot go.
  */
-static int open_socket_as(struct identity owner, const char *runtime, pid_t pid, int *out_socket)
+static int open_socket_as_owner(const struct control_place *place, pid_t pid, int *out_socket)
 {
 	struct identity_window window;
-	int err = identity_begin(owner, &window);
+	const pid_t number = place->is_elsewhere ? namespaces_pid(place->session, pid) : pid;
+	int err = identity_begin(place->owner, &window);
 	if (err)
 		return err;
-	err = open_socket(runtime, owner.uid, pid, out_socket);
+	err = open_socket(place, number, out_socket);
 	identity_end(&window);
 	return err;
 }
 
-/* environment: owned by the caller, also if there is none (NULL) on negative errno */
-static int read_owner(pid_t session, struct identity *out_owner, char **out_environment,
-		      size_t *out_size)
-{
-	struct proc_status status;
-	const int err = proc_status_read(session, session, &status);
-	*out_environment = NULL;
-	if (err)
-		return err;
-	*out_owner = (struct identity){.uid = status.uid_effective, .gid = status.gid_effective};
-	if (geteuid() != 0 && geteuid() != out_owner->uid)
-		return -EPERM;
-	return proc_file_read(session, 0, "environ", out_environment, out_size);
-}
-
 int control_socket_request_of(pid_t session, pid_t pid, const char *request)
 {
-	struct identity owner;
-	char *environment;
-	size_t size;
-	int found, err = read_owner(session, &owner, &environment, &size);
+	struct control_place place;
+	int found, err = control_place_of(session, &place);
 	if (err)
 		return err;
-	err = open_socket_as(owner, runtime_in(environment, size), pid, &found);
-	free(environment);
-	return err ? err : ask(found, owner.uid, request);
+	err = open_socket_as_owner(&place, pid, &found);
+	if (!err)
+		err = ask(&place, found, request);
+	control_place_close(&place);
+	return err;
 }
 
-/* Reads the directory with the rights of its owner, as open_socket_as(). */
-static DIR *list_as(struct identity owner, const char *runtime)
+/* Reads the directory with the rights of its owner, as open_socket_as_owner(). */
+static DIR *list_as_owner(const struct control_place *place)
 {
 	struct identity_window window;
 	int directory, listed = -1;
-	if (identity_begin(owner, &window))
+	if (identity_begin(place->owner, &window))
 		return NULL;
-	if (!open_directory(runtime, owner.uid, false, &directory)) {
+	if (!control_place_open(place, false, &directory)) {
 		listed = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		close(directory);
 	}
@@ -313,47 +255,47 @@ static pid_t pid_of_socket(const char *name)
 
 size_t control_socket_list(pid_t session, pid_t *out_pids, size_t max)
 {
-	struct identity owner = {.uid = geteuid(), .gid = getegid()};
-	char *environment = NULL;
-	size_t size, count = 0;
+	struct control_place place = control_place_own();
+	size_t count = 0;
 	const struct dirent *entry;
-	if (session && read_owner(session, &owner, &environment, &size))
+	if (session && control_place_of(session, &place))
 		return 0;
-	DIR *list =
-		list_as(owner, session ? runtime_in(environment, size) : getenv("XDG_RUNTIME_DIR"));
-	free(environment);
+	DIR *list = list_as_owner(&place);
 	while (list && count < max && (entry = readdir(list))) {
-		const pid_t pid = pid_of_socket(entry->d_name);
+		pid_t pid = pid_of_socket(entry->d_name);
+		if (pid && place.is_elsewhere)
+			pid = namespaces_find(session, pid);
 		if (pid)
 			out_pids[count++] = pid;
 	}
 	if (list)
 		closedir(list);
+	control_place_close(&place);
 	return count;
 }
 
 void control_socket_forget(pid_t pid)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const struct control_place own = control_place_own();
 	int found, directory;
-	if (open_socket(runtime, geteuid(), pid, &found))
+	if (open_socket(&own, pid, &found))
 		return;
-	const int connection = connect_to(found, geteuid());
+	const int connection = connect_to(&own, found);
 	close(found);
 	if (connection >= 0)
 		close(connection);
-	if (connection != -ECONNREFUSED || open_directory(runtime, geteuid(), false, &directory))
+	if (connection != -ECONNREFUSED || control_place_open(&own, false, &directory))
 		return;
 	unlink(socket_address(directory, pid).sun_path);
 	close(directory);
-	remove_directory();
+	control_place_remove();
 }
 
 void control_socket_sweep(void)
 {
+	const struct control_place own = control_place_own();
 	const struct dirent *entry;
-	DIR *list = list_as((struct identity){.uid = geteuid(), .gid = getegid()},
-			    getenv("XDG_RUNTIME_DIR"));
+	DIR *list = list_as_owner(&own);
 	while (list && (entry = readdir(list))) {
 		const pid_t pid = pid_of_socket(entry->d_name);
 		if (pid && kill(pid, 0) && errno == ESRCH)

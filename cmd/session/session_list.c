@@ -19,6 +19,7 @@
 #include "control_socket.h"
 #include "hi_exit.h"
 #include "hi_units.h"
+#include "namespaces.h"
 #include "procfs.h"
 #include "session_request.h"
 
@@ -28,6 +29,7 @@
 struct listing {
 	session_visitor *visit;
 	void *context;
+	pid_t asked;              /* the process whose session is asked */
 	pid_t seen[SESSIONS_MAX]; /* injectors that were asked */
 	size_t seen_count;
 };
@@ -73,7 +75,15 @@ static const char *read_fields(int connection, const struct ucred *session,
 		return "does not tell its status; it is of another version of heapinject";
 	out_fields->injector = (uint64_t)session->pid;
 	out_fields->uid = session->uid;
+	out_fields->is_elsewhere = namespaces_differ(session->pid, "mnt");
 	return NULL;
+}
+
+/* pid: of the process here; in another pid namespace the session has another number for it. */
+static void number_process(struct status_fields *fields, pid_t pid)
+{
+	if (namespaces_differ((pid_t)fields->injector, "pid"))
+		fields->pid = (uint64_t)pid;
 }
 
 /* The same, which is printed if there is none. Returns an exit code. */
@@ -101,8 +111,10 @@ static int take(void *context, int connection)
 
 	if (session && !is_seen(listing, session)) {
 		exit_code = read_status(connection, &fields);
-		if (exit_code == HI_EXIT_OK)
+		if (exit_code == HI_EXIT_OK) {
+			number_process(&fields, listing->asked);
 			listing->visit(listing->context, &fields);
+		}
 	}
 	close(connection);
 	return exit_code;
@@ -127,6 +139,7 @@ static void ask_sockets_of(struct listing *listing, pid_t session)
 		const int connection =
 			session ? control_socket_request_of(session, attached[i], "status")
 				: control_socket_request(attached[i], "status");
+		listing->asked = attached[i];
 		if (connection >= 0)
 			(void)take(listing, connection);
 	}
@@ -158,7 +171,7 @@ int session_list_one(pid_t pid, session_visitor *visit, void *context)
 	static struct listing listing;
 	static struct preflight preflight;
 
-	listing = (struct listing){.visit = visit, .context = context};
+	listing = (struct listing){.visit = visit, .context = context, .asked = pid};
 	const int exit_code = session_request_read(pid, "status", take, &listing, &preflight);
 	return exit_code == SESSION_NO_ANSWER ? session_explain_none(pid, &preflight) : exit_code;
 }
@@ -173,5 +186,10 @@ static int take_fields(void *context, int connection)
 
 int session_list_read(pid_t pid, struct status_fields *out_fields, struct preflight *out_preflight)
 {
-	return session_request_read(pid, "status", take_fields, out_fields, out_preflight);
+	const int exit_code =
+		session_request_read(pid, "status", take_fields, out_fields, out_preflight);
+
+	if (exit_code == HI_EXIT_OK)
+		number_process(out_fields, pid);
+	return exit_code;
 }

@@ -11,6 +11,7 @@
 
 #include "control_socket.h"
 #include "hi_exit.h"
+#include "namespaces.h"
 #include "plain_text.h"
 #include "procfs.h"
 
@@ -72,9 +73,16 @@ struct asking {
 	struct answer_form form;
 };
 
+static bool names_files(const char *request)
+{
+	return !strcmp(request, "dump") || !strcmp(request, "detach");
+}
+
 static int await(void *context, int connection)
 {
 	const struct asking *asking = context;
+	/* after its answer it may be gone */
+	const bool is_elsewhere = namespaces_differ(control_socket_peer(connection), "mnt");
 	int exit_code = HI_EXIT_FAILED;
 
 	if (!session_request_await(connection, asking->request)) {
@@ -88,6 +96,10 @@ static int await(void *context, int connection)
 	}
 	exit_code = relay(answer, asking->form);
 	fclose(answer);
+	if (exit_code == HI_EXIT_OK && is_elsewhere && names_files(asking->request))
+		fputs("heapinject: the session is in another container; files are named as "
+		      "there\n",
+		      stderr);
 	return exit_code;
 }
 

@@ -16,6 +16,7 @@
 struct status_fields {
 	/* who runs it: not in the text, but known from its socket */
 	uint64_t injector, uid;
+	uint64_t is_elsewhere; /* 1 = in another mount namespace, in which it names files */
 	uint64_t pid;
 	uint64_t since_unix_ns, elapsed_ns, duration_ns; /* duration: 0 = until stopped */
 	uint64_t interval;                               /* mean bytes between samples, now */

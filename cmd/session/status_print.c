@@ -128,8 +128,9 @@ void status_print_text(const struct status_fields *fields, FILE *out)
 	char user[NAME_MAX_SIZE], inuse[HI_UNITS_TEXT_MAX], allocated[HI_UNITS_TEXT_MAX];
 
 	name_user(fields->uid, user);
-	fprintf(out, "%" PRIu64 " %s: attached to by %s (heapinject is pid %" PRIu64 ")\n",
-		fields->pid, fields->program, user, fields->injector);
+	fprintf(out, "%" PRIu64 " %s: attached to by %s (heapinject is pid %" PRIu64 "%s)\n",
+		fields->pid, fields->program, user, fields->injector,
+		fields->is_elsewhere ? ", in another container; files are named as there" : "");
 	print_time(fields, out);
 	print_rate(fields, out);
 	fprintf(out, "  samples    %" PRIu64 ", dropped %" PRIu64 "\n", fields->samples,
@@ -172,6 +173,7 @@ void status_print_json(const struct status_fields *fields, FILE *out)
 	put_number("heapinject_pid", fields->injector, out);
 	put_text("user", user, out);
 	put_number("uid", fields->uid, out);
+	fprintf(out, ",\"in_other_container\":%s", fields->is_elsewhere ? "true" : "false");
 	put_number("since_unix_ns", fields->since_unix_ns, out);
 	put_number("elapsed_ns", fields->elapsed_ns, out);
 	if (fields->duration_ns)
