@@ -24,6 +24,15 @@ static bool is_cgroup(const char *path)
 	       !access(procs, F_OK);
 }
 
+/* What is behind the directory of all cgroups; the whole name, if it is not below that. */
+static const char *skip_root(const char *root, const char *name)
+{
+	const size_t size = strlen(root);
+
+	return !strncmp(name, root, size) && (!name[size] || name[size] == '/') ? name + size
+										: name;
+}
+
 int cgroup_find(const char *root, const char *name, char out_path[PATH_MAX])
 {
 	char path[PATH_MAX];
@@ -32,6 +41,7 @@ int cgroup_find(const char *root, const char *name, char out_path[PATH_MAX])
 		snprintf(out_path, PATH_MAX, "%s", name);
 		return 0;
 	}
+	name = skip_root(root, name);
 	for (size_t i = 0; i < HIERARCHIES; i++) {
 		if (snprintf(path, sizeof(path), "%s%s%s%s", root, below[i],
 			     *name == '/' ? "" : "/", name) >= PATH_MAX ||

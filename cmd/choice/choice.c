@@ -129,6 +129,11 @@ const char *choice_explain(const struct choice *choice, int err, char text[CHOIC
 			 "the process %.64s cannot be seen from here: it is another user's, or "
 			 "in another pid namespace; try sudo",
 			 wanted);
+	else if (err == -ENOENT && choice->cgroup)
+		snprintf(text, CHOICE_TEXT_MAX,
+			 "there is no process %.160s: no such cgroup; /proc/PID/cgroup has that of "
+			 "a process",
+			 wanted);
 	else if (err && err != -ENOENT)
 		snprintf(text, CHOICE_TEXT_MAX, "cannot look for the process %.200s: %s", wanted,
 			 strerror(-err));

@@ -272,7 +272,8 @@ static void pass_warnings_on(struct family *family, struct member *member)
 	static const char attached[] = PREFIX "attached to ";
 	char line[MEMBER_LINE_MAX];
 
-	while (member_next_line(member, line))
+	while ((uint64_t)member->shown < member->outcome->begun_size &&
+	       member_next_line(member, line))
 		if (verbose ||
 		    (strncmp(line, attached, sizeof(attached) - 1) != 0 && !was_said(family, line)))
 			say(family, member, line);

@@ -34,6 +34,10 @@ static const char *explain(const struct member *member)
 		return member->why;
 	if (member->state == MEMBER_GONE)
 		return "has ended before it was attached to";
+	if (member->killed_by && process_found_is_there(&member->process))
+		return "its session was killed: heapinject detach PID removes what is left";
+	if (member->killed_by)
+		return "its session was killed, and the process has ended";
 	return member->outcome && member->outcome->is_attached ? "the session failed"
 							       : "was not attached to";
 }

@@ -67,7 +67,8 @@ int member_start(struct member *member, const struct session_options *options)
 		return err;
 	own.pid = member->process.pid;
 	own.outcome = member->outcome;
-	own.json = own.is_member = true;
+	own.json = true;
+	own.family = parent;
 	fflush(NULL);
 	const pid_t pid = fork();
 	if (pid < 0)
@@ -82,6 +83,7 @@ int member_start(struct member *member, const struct session_options *options)
 
 void member_end(struct member *member, int status)
 {
+	member->killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	member->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : HI_EXIT_FAILED;
 	member->session = 0;
 	member->state = MEMBER_ENDED;

@@ -31,6 +31,7 @@ struct member {
 	enum member_state state;
 	pid_t session;
 	int exit_code;         /* once it has ended */
+	int killed_by;         /* the signal that has ended it; 0 = none */
 	int answer_fd, log_fd; /* -1 = none */
 	off_t shown;           /* how much of the log was looked at */
 	bool has_begun;        /* it has attached, and that was noticed */

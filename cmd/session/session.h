@@ -21,8 +21,9 @@
  *                        run_signals.h: its signals; session_leaks.h: what it leaked
  *   session_list.h       the sessions that are running
  *   heap_looks.h         looks at the allocators' own figures while a session goes on
- *   control_socket.h     how another process sends requests to a session (control_clients.h: those
- *                        that have not sent one yet; control_descriptor.h: memory as an answer);
+ *   control_socket.h     how another process sends requests to a session (control_place.h: where
+ *                        that is; control_clients.h: those that have not sent one yet;
+ *                        control_descriptor.h: memory as an answer);
  *                        session_control.h serves them, status_fields.h and status_print.h are
  *                        its status
  *   progress.h, stats.h, overhead.h
@@ -59,7 +60,8 @@ struct session_outcome {
 	bool may_come; /* the process has exited, or replaced its program: others may follow it */
 	/* while it goes on */
 	bool is_attached, is_growing;
-	bool is_ending; /* a signal from now on ends it before it has written its files */
+	uint64_t begun_size; /* of what it has said on standard error until it was attached */
+	bool is_ending;      /* a signal from now on ends it before it has written its files */
 	uint64_t samples, dropped, live_bytes;
 	int64_t slope;            /* bytes per second, if it is growing */
 	char heap_path[PATH_MAX]; /* of the profile of the end; "" = there is none */
@@ -96,7 +98,9 @@ struct session_options {
 	bool has_mappings;        /* functions that map are hooked, too */
 	bool has_probes;          /* each sample also passes a probe, for other tools */
 	bool detached;            /* the command returns once the process is attached to */
-	bool is_member;           /* of a family, which shows how it goes */
+	/* the process of the family (cmd/family/) that it belongs to, which shows how it goes and
+	 * without which it ends; 0 = none */
+	pid_t family;
 	bool quiet, verbose;
 	bool holds_memory; /* of injector and analyzer, so that they go on when there is none left
 			    */

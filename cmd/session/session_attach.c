@@ -45,6 +45,15 @@ static enum hi_stream_end_reason run(struct session *session)
 							 : HI_STREAM_END_SIGNAL;
 }
 
+/* For who has begun the session. */
+static void note_beginning(struct session_outcome *outcome)
+{
+	const off_t size = lseek(STDERR_FILENO, 0, SEEK_CUR);
+
+	outcome->begun_size = size > 0 ? (uint64_t)size : 0;
+	outcome->is_attached = true;
+}
+
 static int run_attached(struct session *session)
 {
 	int exit_code = session_begin(session);
@@ -62,10 +71,10 @@ static int run_attached(struct session *session)
 		    run_child_let_go(session->options->run, &session->attachment,
 				     session->options->finds_leaks))
 			exit_code = HI_EXIT_FAILED;
-		session->progress.is_log = session->detached.is_on || session->options->is_member ||
+		session->progress.is_log = session->detached.is_on || session->options->family ||
 					   session_limit_is_log(session);
 		if (exit_code == HI_EXIT_OK && session->options->outcome)
-			session->options->outcome->is_attached = true;
+			note_beginning(session->options->outcome);
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
 									 : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);

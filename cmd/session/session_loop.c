@@ -326,6 +326,16 @@ static int serve(struct session *session)
 	return 0;
 }
 
+/*
+ * Whether the process that shows how it goes was killed. The signal that is to come then
+ * (PR_SET_PDEATHSIG) may not: the kernel forgets it whenever a process changes its user, be it for
+ * opening a file.
+ */
+static bool is_left_alone(const struct session *session)
+{
+	return session->options->family && getppid() != session->options->family;
+}
+
 enum hi_stream_end_reason session_run(struct session *session)
 {
 	for (;;) {
@@ -350,7 +360,7 @@ enum hi_stream_end_reason session_run(struct session *session)
 			return gone == -ESRCH ? HI_STREAM_END_EXIT : HI_STREAM_END_EXEC;
 		if (session->options->run)
 			run_signals_serve(session);
-		else if (waits[0].revents)
+		else if (waits[0].revents || is_left_alone(session))
 			return HI_STREAM_END_SIGNAL;
 		const bool is_asked =
 			(waits[1].revents || session->socket.clients.count) && serve(session);

@@ -45,6 +45,18 @@ UNIT_TEST(cgroups_have_names)
 	CHECK_EQ(cgroup_find(made_root, whole, path), 0);
 	CHECK_STR(path, whole);
 	CHECK_EQ(cgroup_find(made_root, "shop", path), -ENOENT); /* has no cgroup.procs */
+	snprintf(whole, sizeof(whole), "%s/shop/web", made_root);
+	CHECK_EQ(cgroup_find(made_root, whole, path), 0);
+	CHECK(is_at("/memory/shop/web"));
+	/* all of them, where their directory is none (version 1) */
+	put("unified", 0, 0);
+	snprintf(whole, sizeof(whole), "%s/", made_root);
+	CHECK_EQ(cgroup_find(made_root, whole, path), 0);
+	CHECK(is_at("/unified/"));
+	CHECK_EQ(cgroup_find(made_root, made_root, path), 0);
+	CHECK(is_at("/unified/"));
+	snprintf(whole, sizeof(whole), "%s-not/shop/web", made_root);
+	CHECK_EQ(cgroup_find(made_root, whole, path), -ENOENT);
 	CHECK_EQ(cgroup_find(made_root, "nowhere", path), -ENOENT);
 	made_end();
 }

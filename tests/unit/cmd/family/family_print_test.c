@@ -3,6 +3,7 @@
 #include "family_print.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +45,18 @@ static int print(size_t count, bool as_json)
 	close(ends[1]);
 	close(before);
 	return exit_code;
+}
+
+UNIT_TEST(a_killed_session_is_named)
+{
+	begin();
+	outcome[0].is_attached = outcome[1].is_attached = true;
+	member[0].killed_by = member[1].killed_by = SIGKILL;
+	member[0].exit_code = member[1].exit_code = HI_EXIT_FAILED;
+	CHECK_EQ(process_found_read(getppid(), &member[0].process), 0);
+	CHECK_EQ(print(2, false), HI_EXIT_FAILED);
+	CHECK(strstr(printed, "its session was killed: heapinject detach PID removes what"));
+	CHECK(strstr(printed, "its session was killed, and the process has ended\n"));
 }
 
 UNIT_TEST(receipts_are_of_those_that_were_attached_to)
