@@ -64,8 +64,10 @@ static int check(const struct cli_family *family, const struct session_options *
 				       NULL);
 	if (options->detached || options->triggers.signal)
 		return cli_usage_error("attach",
-				       "--detached and --on-signal are for one process: not with "
-				       "--all and --follow-fork",
+				       "--detached and --on-signal are of one session: not with "
+				       "--all and --follow-fork; put the command into the "
+				       "background (nohup ... &), and ask all with heapinject dump "
+				       "--all, and detach --all",
 				       NULL);
 	return cli_choice_check_all("attach", &family->choice, family->all);
 }

@@ -90,6 +90,7 @@ static int on_status(struct session *session, const char *argument, FILE *answer
 		.own_cpu_ns = sink_cpu_ns(&session->sink) - session->own_before_ns +
 			      session->heap.total_ns,
 	};
+	fields.family = (uint64_t)session->options->family;
 	fields.grows = is_new && session->status.verdict == HI_ANALYZER_GROWS;
 	if (fields.grows && session->status.slope_low > 0) {
 		fields.slope = (uint64_t)session->status.slope;

@@ -82,8 +82,13 @@ static const char *read_fields(int connection, const struct ucred *session,
 /* pid: of the process here; in another pid namespace the session has another number for it. */
 static void number_process(struct status_fields *fields, pid_t pid)
 {
-	if (namespaces_differ((pid_t)fields->injector, "pid"))
-		fields->pid = (uint64_t)pid;
+	const pid_t session = (pid_t)fields->injector;
+
+	if (!namespaces_differ(session, "pid"))
+		return;
+	fields->pid = (uint64_t)pid;
+	if (fields->family)
+		fields->family = (uint64_t)namespaces_find(session, (pid_t)fields->family);
 }
 
 /* The same, which is printed if there is none. Returns an exit code. */

@@ -23,18 +23,25 @@ static const struct field {
 #name, offsetof(struct status_fields, name),      \
 			sizeof(((struct status_fields *)0)->name) \
 	}
-	NUMBER(pid),         NUMBER(since_unix_ns),  NUMBER(elapsed_ns),
-	NUMBER(duration_ns), NUMBER(interval),       NUMBER(budget_ppm),
-	NUMBER(samples),     NUMBER(inuse_bytes),    NUMBER(allocated_bytes),
-	NUMBER(dropped),     NUMBER(payload_cpu_ns), NUMBER(target_cpu_ns),
-	NUMBER(own_cpu_ns),  NUMBER(files_written),  NUMBER(keep),
-	NUMBER(paused),      NUMBER(profile_ns),     NUMBER(paused_ns),
-	NUMBER(grows),       NUMBER(slope),          NUMBER(slope_low),
-	NUMBER(slope_high),  NUMBER(pushed),         NUMBER(push_waiting),
-	NUMBER(push_lost),   NUMBER(push_away),      NUMBER(heap_used),
-	NUMBER(heap_kept),   NUMBER(heap_trim),      TEXT(heap_of),
-	TEXT(heap_unread),   TEXT(push_url),         TEXT(program),
-	TEXT(last_file),     TEXT(final_file),       TEXT(triggers),
+	NUMBER(pid),           NUMBER(family),
+	NUMBER(since_unix_ns), NUMBER(elapsed_ns),
+	NUMBER(duration_ns),   NUMBER(interval),
+	NUMBER(budget_ppm),    NUMBER(samples),
+	NUMBER(inuse_bytes),   NUMBER(allocated_bytes),
+	NUMBER(dropped),       NUMBER(payload_cpu_ns),
+	NUMBER(target_cpu_ns), NUMBER(own_cpu_ns),
+	NUMBER(files_written), NUMBER(keep),
+	NUMBER(paused),        NUMBER(profile_ns),
+	NUMBER(paused_ns),     NUMBER(grows),
+	NUMBER(slope),         NUMBER(slope_low),
+	NUMBER(slope_high),    NUMBER(pushed),
+	NUMBER(push_waiting),  NUMBER(push_lost),
+	NUMBER(push_away),     NUMBER(heap_used),
+	NUMBER(heap_kept),     NUMBER(heap_trim),
+	TEXT(heap_of),         TEXT(heap_unread),
+	TEXT(push_url),        TEXT(program),
+	TEXT(last_file),       TEXT(final_file),
+	TEXT(triggers),
 };
 #define FIELDS (sizeof(fields_of_text) / sizeof(*fields_of_text))
 

@@ -18,6 +18,7 @@ struct status_fields {
 	uint64_t injector, uid;
 	uint64_t is_elsewhere; /* 1 = in another mount namespace, in which it names files */
 	uint64_t pid;
+	uint64_t family; /* the process that has begun it with others (cmd/family/); 0 = none */
 	uint64_t since_unix_ns, elapsed_ns, duration_ns; /* duration: 0 = until stopped */
 	uint64_t interval;                               /* mean bytes between samples, now */
 	uint64_t budget_ppm;                             /* 0 = none: the interval is fixed */

@@ -127,9 +127,13 @@ void status_print_text(const struct status_fields *fields, FILE *out)
 {
 	char user[NAME_MAX_SIZE], inuse[HI_UNITS_TEXT_MAX], allocated[HI_UNITS_TEXT_MAX];
 
+	char family[48] = "";
+
 	name_user(fields->uid, user);
-	fprintf(out, "%" PRIu64 " %s: attached to by %s (heapinject is pid %" PRIu64 "%s)\n",
-		fields->pid, fields->program, user, fields->injector,
+	if (fields->family)
+		snprintf(family, sizeof(family), ", one of those of pid %" PRIu64, fields->family);
+	fprintf(out, "%" PRIu64 " %s: attached to by %s (heapinject is pid %" PRIu64 "%s%s)\n",
+		fields->pid, fields->program, user, fields->injector, family,
 		fields->is_elsewhere ? ", in another container; files are named as there" : "");
 	print_time(fields, out);
 	print_rate(fields, out);
@@ -173,6 +177,10 @@ void status_print_json(const struct status_fields *fields, FILE *out)
 	put_number("heapinject_pid", fields->injector, out);
 	put_text("user", user, out);
 	put_number("uid", fields->uid, out);
+	if (fields->family)
+		put_number("family_pid", fields->family, out);
+	else
+		put_text("family_pid", "", out);
 	fprintf(out, ",\"in_other_container\":%s", fields->is_elsewhere ? "true" : "false");
 	put_number("since_unix_ns", fields->since_unix_ns, out);
 	put_number("elapsed_ns", fields->elapsed_ns, out);

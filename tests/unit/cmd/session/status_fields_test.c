@@ -136,7 +136,7 @@ UNIT_TEST(json_has_every_member)
 
 	CHECK_STR(text, "{\"pid\":42,\"program\":\"redis\",\"heapinject_pid\":4711,"
 			"\"user\":\"4000000000\",\"uid\":4000000000,"
-			"\"in_other_container\":false,"
+			"\"family_pid\":null,\"in_other_container\":false,"
 			"\"since_unix_ns\":1700000000000000000,\"elapsed_ns\":65000000000,"
 			"\"left_ns\":60000000000,\"interval_bytes\":524288,\"budget_ppm\":10000,"
 			"\"paused\":false,\"profile_ns\":61000000000,\"paused_ns\":0,\"samples\":"
