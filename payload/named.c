@@ -20,7 +20,7 @@
 #include "regions.h"
 
 /* no user space address is as large, and no pool gives as much at once */
-#define ADDRESS_MAX (1ull << 47)
+#define ADDRESS_MAX (1ull << HI_ARCH_ADDRESS_BITS)
 #define SIZE_MAX_OF_POOL (1ull << 40)
 /* in the live set: a block of a pool may have the very address of the block that it lies in */
 #define OF_POOL (1ull << 63)
