@@ -35,6 +35,8 @@ static double *part_of(struct mapping_growth *growth, const char *owner)
 		return &growth->allocators;
 	if (strcmp(owner, MAPPING_OF_THREAD) == 0)
 		return &growth->stacks;
+	if (strcmp(owner, MAPPING_OF_GO) == 0)
+		return &growth->go;
 	if (strcmp(owner, MAPPING_OF_UNKNOWN) == 0)
 		return &growth->unknown;
 	return strcmp(owner, MAPPING_OF_LINKER) == 0 ? &growth->linker : &growth->application;

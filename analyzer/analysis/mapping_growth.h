@@ -12,7 +12,7 @@
 struct mapping_growth {
 	bool is_known; /* mappings were recorded */
 	/* estimates, in bytes; the first is for the program itself, and for libraries */
-	double application, allocators, stacks, linker;
+	double application, allocators, stacks, linker, go;
 	double unknown; /* the program's or an allocator's: MAPPING_BY_UNKNOWN */
 	/* of `application` */
 	double resident; /* in memory; < 0 = not known */

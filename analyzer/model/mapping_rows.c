@@ -45,6 +45,8 @@ static const char *owner_by(const char *function)
 		return MAPPING_OF_UNKNOWN;
 	if (creates_threads(function))
 		return MAPPING_OF_THREAD;
+	if (strcmp(function, "x_cgo_mmap") == 0) /* Go's runtime, where it is linked with C */
+		return MAPPING_OF_GO;
 	return loads_objects(function) ? MAPPING_OF_LINKER : NULL;
 }
 

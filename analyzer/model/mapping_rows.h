@@ -22,6 +22,7 @@
 #define MAPPING_OF_ALLOCATOR "allocator"
 #define MAPPING_OF_THREAD "thread stack"
 #define MAPPING_OF_LINKER "dynamic linker"
+#define MAPPING_OF_GO "Go runtime"
 #define MAPPING_OF_APPLICATION "application"
 #define MAPPING_OF_UNKNOWN "unknown"
 

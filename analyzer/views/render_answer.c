@@ -271,6 +271,7 @@ static void print_mappings(const struct answer *answer, FILE *out)
 	print_mapped_part(mappings->allocators, "for allocators", out);
 	print_mapped_part(mappings->stacks, "for stacks of threads", out);
 	print_mapped_part(mappings->linker, "for the dynamic linker", out);
+	print_mapped_part(mappings->go, "for Go's runtime", out);
 	print_mapped_part(mappings->unknown, "by signal handlers or after calls that were left",
 			  out);
 	fputs(".\n", out);

@@ -117,9 +117,10 @@ static void put_mappings(const struct answer *answer, FILE *out)
 		return;
 	fprintf(out,
 		",\"mappings\":{\"application_bytes\":%.0f,\"allocator_bytes\":%.0f,"
-		"\"stack_bytes\":%.0f,\"linker_bytes\":%.0f,\"unknown_bytes\":%.0f",
+		"\"stack_bytes\":%.0f,\"linker_bytes\":%.0f,\"go_bytes\":%.0f,"
+		"\"unknown_bytes\":%.0f",
 		mappings->application, mappings->allocators, mappings->stacks, mappings->linker,
-		mappings->unknown);
+		mappings->go, mappings->unknown);
 	if (mappings->resident >= 0)
 		fprintf(out, ",\"application_resident_bytes\":%.0f", mappings->resident);
 	if (mappings->most > 0) {

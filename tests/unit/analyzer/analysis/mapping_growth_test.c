@@ -71,10 +71,12 @@ UNIT_TEST(owners_are_told_apart)
 	add(MAPPING_RESERVED, "allocate_stack", "__pthread_create_2_1", 8 * MB, 0);
 	add(MAPPING_FILE, "map_library", "load_library", MB, 0);
 	add(MAPPING_RESERVED, "reserve", "start_up", 1000 * MB, 0);
+	add(MAPPING_ANONYMOUS, "x_cgo_mmap", "runtime.callCgoMmap", 64 * MB, 0);
 	add(MAPPING_ANONYMOUS, MAPPING_BY_UNKNOWN, "serve", 2 * MB, 0);
 	found = growth();
 	CHECK_EQ(found.application, 3 * MB);
 	CHECK_EQ(found.unknown, 2 * MB);
+	CHECK_EQ(found.go, 64 * MB);
 	CHECK_EQ(found.allocators, 5 * MB);
 	CHECK_EQ(found.stacks, 8 * MB);
 	CHECK_EQ(found.linker, MB);

@@ -133,10 +133,11 @@ UNIT_TEST(what_was_mapped_meanwhile)
 		   "in memory.\n");
 	char *text = text_of_answer(&scene.answer, render_answer_json);
 
-	CHECK(strstr(text, "\"mappings\":{\"application_bytes\":94371840,\"allocator_bytes\":0,"
-			   "\"stack_bytes\":0,\"linker_bytes\":0,\"unknown_bytes\":0,"
-			   "\"application_resident_bytes\":0,\"function\":\"leak_here\","
-			   "\"function_bytes\":41943040}"));
+	CHECK(strstr(text,
+		     "\"mappings\":{\"application_bytes\":94371840,\"allocator_bytes\":0,"
+		     "\"stack_bytes\":0,\"linker_bytes\":0,\"go_bytes\":0,\"unknown_bytes\":0,"
+		     "\"application_resident_bytes\":0,\"function\":\"leak_here\","
+		     "\"function_bytes\":41943040}"));
 	free(text);
 	scene_end(&scene);
 }
