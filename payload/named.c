@@ -85,18 +85,18 @@ static void count(const struct named_call *named, bool is_senseless)
 							    : &control->named[number].calls);
 }
 
-/* How many words above the return address may be read. */
-static uint64_t stack_words(const struct hook_scope *scope)
+/*
+ * Whether arguments on the stack, and what lies in their place where there are none, may be read:
+ * in the page of the return address, or on the thread's own stack.
+ */
+static bool may_read_stack(const struct hook_scope *scope)
 {
 	const uint64_t at = (uint64_t)(scope->call + 1), bytes = ARCH_STACK_ARGUMENTS * 8,
 		       page_end = ((at - 8) | (HI_PAGE_BYTES - 1)) + 1;
-	struct region region;
 
-	if (page_end - at >= bytes)
-		return ARCH_STACK_ARGUMENTS;
-	if (!regions_find(scope->event.state, at - 8, &region))
-		return 0;
-	return region.hi - at < bytes ? (region.hi - at) / 8 : ARCH_STACK_ARGUMENTS;
+	return page_end - at >= bytes ||
+	       regions_are_on_own_stack(scope->event.state, scope->event.thread, at - 8,
+					at + bytes - 1);
 }
 
 /* Is the thread in a named function already? If not, it is now. */
@@ -116,21 +116,20 @@ static bool enter(struct named_call *named)
 }
 
 /* False: the original is to run without a frame of ours. */
-static bool begin(struct named_call *named, uint64_t *out_words)
+static bool begin(struct named_call *named)
 {
 	struct hook_scope *scope = &named->scope;
 
 	named->guard = &place_table(scope->event.state)->named;
-	*out_words = stack_words(scope);
 	return scope->nesting == NESTING_NONE && scope->has_slot && scope->has_place &&
-	       *out_words && scope->call->words->return_gadget && enter(named);
+	       may_read_stack(scope) && scope->call->words->return_gadget && enter(named);
 }
 
 /*
  * Runs the original outside of the hook scope, and begins a new one. False: nothing may be recorded
  * any more.
  */
-static bool run(struct named_call *named, uint64_t words, uint64_t *out_value)
+static bool run(struct named_call *named, uint64_t *out_value)
 {
 	struct hook_scope *scope = &named->scope;
 	struct hook_call *call = scope->call;
@@ -138,7 +137,7 @@ static bool run(struct named_call *named, uint64_t words, uint64_t *out_value)
 	hook_scope_account(scope);
 	__atomic_fetch_add(named->guard, 1, __ATOMIC_ACQ_REL);
 	hook_scope_step_out(scope, named->guard);
-	*out_value = arch_call_whole(call, call->words->original, words);
+	*out_value = arch_call_whole(call, call->words->original, ARCH_STACK_ARGUMENTS);
 	if (!is_armed(scope)) {
 		/* a child that was forked meanwhile has no counts */
 		if (!__atomic_load_n(&scope->event.state->unforked, __ATOMIC_RELAXED))
@@ -210,17 +209,20 @@ static void put_back(struct named_call *named, uint64_t address)
 }
 
 /*
- * The original has returned, so it has stored where the argument points, if the user is right. So
- * that is read only where memory is known to be. UINT64_MAX: there is no block.
+ * Where the argument points the original has stored, if the user is right. If he is not, that may be
+ * anywhere, or gone by now: so it is read on the caller's own stack only. UINT64_MAX: there is no
+ * block, or none that may be looked for.
  */
 static uint64_t block_of(const struct named_call *named, uint64_t value)
 {
-	const uint64_t at = argument(named, named->is.block);
-	struct region region;
+	const struct hook_scope *scope = &named->scope;
+	const uint64_t at = argument(named, named->is.block), sp = (uint64_t)(scope->call + 1);
 
 	if (named->is.kind != HI_NAMED_STORED)
 		return value;
-	return at % sizeof(uint64_t) || !regions_find(named->scope.event.state, at, &region)
+	return at % sizeof(uint64_t) || at < sp ||
+			       !regions_are_on_own_stack(scope->event.state, scope->event.thread, sp,
+							 at)
 		       ? UINT64_MAX
 		       : *(const uint64_t *)at;
 }
@@ -229,12 +231,12 @@ struct hook_outcome hook_named_alloc(struct hook_call *call)
 {
 	struct named_call named = {.is = call->words->named};
 	const bool is_moved = named.is.kind == HI_NAMED_MOVED;
-	uint64_t bytes, old, words, value, block;
+	uint64_t bytes, old, value, block;
 	bool is_due, is_senseless, was_taken;
 
 	if (!hook_scope_begin(&named.scope, call))
 		return HOOK_SCOPE_PASS;
-	if (!begin(&named, &words))
+	if (!begin(&named))
 		return hook_scope_pass(&named.scope);
 	count(&named, false);
 	bytes = bytes_of(&named);
@@ -242,7 +244,7 @@ struct hook_outcome hook_named_alloc(struct hook_call *call)
 	is_senseless = bytes >= SIZE_MAX_OF_POOL;
 	is_due = !is_senseless && hook_scope_is_sample_due(&named.scope, bytes);
 	was_taken = take_out(&named, old);
-	if (!run(&named, words, &value))
+	if (!run(&named, &value))
 		return (struct hook_outcome){.result = value};
 	block = block_of(&named, value);
 	if (is_senseless || block >= ADDRESS_MAX)

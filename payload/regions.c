@@ -32,3 +32,16 @@ __attribute__((noinline)) bool regions_find(const struct hi_state *state, uint64
 		(struct region){.lo = lo, .hi = hi, .stamp = published_stamp(generation, index)};
 	return true;
 }
+
+bool regions_are_on_own_stack(const struct hi_state *state, uint64_t thread, uint64_t sp,
+			      uint64_t other)
+{
+	const uint64_t main_stack = ((const struct hi_control *)state->control)->main_stack;
+	struct region region;
+	uint64_t top;
+
+	if (!regions_find(state, sp, &region))
+		return false;
+	top = sp < thread && thread < region.hi ? thread : region.hi;
+	return (top == thread || top == main_stack) && other >= region.lo && other < top;
+}

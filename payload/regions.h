@@ -19,6 +19,13 @@ struct region {
 /* Searches the current list. False: no region is known to hold sp. */
 bool regions_find(const struct hi_state *state, uint64_t sp, struct region *out_region);
 
+/*
+ * Whether both addresses lie on the thread's own stack, between the lowest address of its region
+ * and its control block, or the end of the main stack. From sp on all of that is mapped.
+ */
+bool regions_are_on_own_stack(const struct hi_state *state, uint64_t thread, uint64_t sp,
+			      uint64_t other);
+
 /* The stamp of the list of regions that is current now. */
 static inline uint64_t regions_stamp(const struct hi_control *control)
 {

@@ -176,9 +176,13 @@ static void print_senseless(const struct session *session, FILE *out)
 		if (senseless)
 			fprintf(out,
 				"Warning: argument %u of %s held no size in %llu of %llu calls, or "
-				"what it gave was no block; %s\n",
+				"what it gave was no block%s; %s\n",
 				named->alloc[i].size, named->alloc[i].name,
 				(unsigned long long)senseless, (unsigned long long)calls,
+				named->alloc[i].block == NAMED_BLOCK_STORED
+					? ", or not stored on its caller's stack, where alone it "
+					  "is looked for"
+					: "",
 				senseless > calls / 2 ? "so it has no figures"
 						      : "those are not counted");
 	}

@@ -188,10 +188,10 @@ static int pool_store(void *where, size_t size)
 	return 7;
 }
 
-UNIT_TEST(a_block_is_read_only_where_memory_is)
+UNIT_TEST(a_block_is_read_only_on_the_stack_of_the_caller)
 {
 	int (*store)(void *, size_t);
-	void *block = NULL;
+	void *block = NULL, **elsewhere = malloc(sizeof(*elsewhere));
 
 	open_arena(false);
 	store = (void *)arena_entry(
@@ -201,8 +201,10 @@ UNIT_TEST(a_block_is_read_only_where_memory_is)
 	expect_alloc(HI_FN_NAMED_ALLOC_0, (uintptr_t)BLOCK, 1);
 	CHECK_EQ(store((void *)0x123450, 2), 7);
 	CHECK_EQ(store((char *)&block + 1, 2), 7);
+	CHECK_EQ(store(elsewhere, 1), 7);
 	expect_nothing();
-	CHECK_EQ(arena.control->named[0].senseless, 2);
+	CHECK_EQ(arena.control->named[0].senseless, 3);
+	free(elsewhere);
 }
 
 static void *pool_realloc(void *old, size_t size)
