@@ -93,6 +93,7 @@ int choice_find(const struct choice *choice, struct processes_found *out_found)
 	}
 	if (found.count)
 		qsort(found.process, found.count, sizeof(*found.process), by_pid);
+	processes_found_drop_sharers(&found);
 	*out_found = found;
 	return 0;
 }

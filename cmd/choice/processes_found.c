@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "procfs.h"
+#include "same_memory.h"
 
 int process_found_read(pid_t pid, struct process_found *out_process)
 {
@@ -49,6 +50,26 @@ int processes_found_add(struct processes_found *found, pid_t pid)
 	}
 	found->process[found->count++] = process;
 	return 0;
+}
+
+/* Without kcmp, a child that was forked just now might look the same. */
+static void drop_sharers_of(struct processes_found *found, size_t first)
+{
+	struct same_memory_reference reference;
+	size_t kept = first + 1;
+
+	if (same_memory_open(found->process[first].pid, &reference) || !reference.has_kcmp)
+		return;
+	for (size_t i = kept; i < found->count; i++)
+		if (same_memory_ask(&reference, found->process[i].pid) != SAME_MEMORY_YES)
+			found->process[kept++] = found->process[i];
+	found->count = kept;
+}
+
+void processes_found_drop_sharers(struct processes_found *found)
+{
+	for (size_t i = 0; i + 1 < found->count; i++)
+		drop_sharers_of(found, i);
 }
 
 void processes_found_close(struct processes_found *found)

@@ -42,6 +42,11 @@ must_check int process_found_read(pid_t pid, struct process_found *out_process);
 bool process_found_is_there(const struct process_found *process);
 /* Reads the process and adds it; one that cannot be read is left out. 0 or -ENOMEM. */
 must_check int processes_found_add(struct processes_found *found, pid_t pid);
+/*
+ * Of processes that share one memory, as a child of vfork does before it executes a program, the
+ * one that comes first stays: what is done to it is done to all. Forked processes do not share it.
+ */
+void processes_found_drop_sharers(struct processes_found *found);
 void processes_found_close(struct processes_found *found);
 
 #endif

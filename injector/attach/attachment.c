@@ -3,6 +3,7 @@
 #include "attachment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #include "force_write.h"
+#include "memory_sharers.h"
+#include "proc_file.h"
 #include "watchdog.h"
 
 #define LOCK_TRIES 50
@@ -24,6 +27,7 @@ void attachment_init(struct attachment *attachment, pid_t pid)
 	*attachment = (struct attachment){.pid = pid,
 					  .tid = pid,
 					  .pidfd = -1,
+					  .sharers_fd = -1,
 					  .memory = {.fd = -1},
 					  .arena = {.memfd = -1, .target_fd = -1},
 					  .probes = PROBES_NONE};
@@ -36,10 +40,10 @@ void attachment_init(struct attachment *attachment, pid_t pid)
  * not shared: so attach looks for an arena once more, and detach for a heartbeat.) An injector that
  * was just killed holds the lock until the kernel has closed its files.
  */
-static int lock(const struct memory *memory)
+static int lock(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-	for (unsigned tries = LOCK_TRIES; flock(memory->fd, LOCK_EX | LOCK_NB); tries--) {
+	for (unsigned tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB); tries--) {
 		if (errno != EWOULDBLOCK)
 			return -errno;
 		if (!tries)
@@ -47,6 +51,27 @@ static int lock(const struct memory *memory)
 		nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+/*
+ * Processes that share one memory (a child of vfork, before it executes a program) each have a
+ * memory file of their own. The one with the lowest number is locked for all of them.
+ */
+static int lock_sharers(struct attachment *attachment)
+{
+	struct memory_threads threads;
+	pid_t first = attachment->pid;
+	int err = memory_threads_list(attachment->pid, &threads);
+	if (err)
+		return err;
+	for (size_t i = 0; i < threads.count; i++)
+		if (threads.thread[i].pid < first)
+			first = threads.thread[i].pid;
+	memory_threads_close(&threads);
+	if (first == attachment->pid)
+		return 0;
+	err = proc_open(first, first, "mem", O_RDONLY, &attachment->sharers_fd);
+	return err ? err : lock(attachment->sharers_fd);
 }
 
 int attachment_open(struct attachment *attachment, pid_t tid)
@@ -65,7 +90,8 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	(void)!proc_auxv(attachment->pid, tid, AT_RANDOM, &attachment->memory.witness);
 	/* start it now: the cost of a fork grows with our memory, which is still small */
 	watchdog_start();
-	return lock(&attachment->memory);
+	err = lock(attachment->memory.fd);
+	return err ? err : lock_sharers(attachment);
 }
 
 void attachment_forget(struct attachment *attachment)
@@ -91,6 +117,8 @@ void attachment_close(struct attachment *attachment)
 	memory_close(&attachment->memory);
 	if (attachment->pidfd >= 0)
 		close(attachment->pidfd);
+	if (attachment->sharers_fd >= 0)
+		close(attachment->sharers_fd);
 	attachment_init(attachment, attachment->pid);
 }
 

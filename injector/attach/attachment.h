@@ -27,7 +27,8 @@ struct attachment {
 	pid_t tid;  /* a live thread, through which /proc is read */
 	pid_t died; /* the process whose place another one has taken (heir.h); 0 = none */
 	uint64_t start_time;
-	int pidfd; /* readable once the target has exited; -1 */
+	int pidfd;      /* readable once the target has exited; -1 */
+	int sharers_fd; /* see attachment_open; -1 */
 
 	struct memory memory;
 	struct maps maps;

@@ -76,8 +76,8 @@ UNIT_TEST(what_is_not_there_is_said)
 	CHECK(choice_is_given(&choice) && !choice_is_given(&(struct choice){0}));
 	CHECK_EQ(choice_find(&choice, &found), -ENOENT);
 	CHECK_STR(choice_explain(&choice, -ENOENT, text),
-		  "there is no process of the cgroup no/such?; heapinject top lists those that "
-		  "there are");
+		  "there is no process of the cgroup no/such?: no such cgroup; /proc/PID/cgroup "
+		  "has that of a process");
 	choice = (struct choice){.port = 80};
 	CHECK(strstr(choice_explain(&choice, 0, text), "there is no process on TCP port 80; "));
 	CHECK(strstr(choice_explain(&choice, -EACCES, text), "cannot be seen from here"));
