@@ -26,8 +26,9 @@ enum hi_parameter_kind {
 };
 
 struct hi_parameter {
-	uint8_t kind;                                                  /* enum hi_parameter_kind */
-	uint8_t bytes;                                                 /* of INTEGER */
+	uint8_t kind;     /* enum hi_parameter_kind */
+	uint8_t bytes;    /* of a base type */
+	bool is_left_out; /* not passed: the compiler knew its value, or that it is not used */
 	char name[HI_SIGNATURE_TEXT_MAX], type[HI_SIGNATURE_TEXT_MAX]; /* "" = it has none */
 };
 

@@ -22,6 +22,7 @@
 /* no user space address is as large, and no pool gives as much at once */
 #define ADDRESS_MAX (1ull << HI_ARCH_ADDRESS_BITS)
 #define SIZE_MAX_OF_POOL (1ull << 40)
+#define ADDRESS_MIN (1ull << 20) /* of what is a size below that no address is thought of */
 /* in the live set: a block of a pool may have the very address of the block that it lies in */
 #define OF_POOL (1ull << 63)
 
@@ -30,6 +31,7 @@ struct named_call {
 	struct hi_named_arguments is;
 	uint32_t *guard;
 	struct hi_named_frame *frame;
+	bool is_inner; /* called by another named function */
 };
 
 static uint64_t argument(const struct named_call *named, uint8_t number)
@@ -55,6 +57,15 @@ static uint64_t bytes_of(const struct named_call *named)
 		       size, number_in(named, named->is.count, named->is.count_is_int), &bytes)
 		       ? UINT64_MAX
 		       : bytes;
+}
+
+/* An address is no size. In programs that are not PIE the heap has small ones. */
+static bool is_no_size(const struct named_call *named, uint64_t bytes)
+{
+	struct region region;
+
+	return bytes >= SIZE_MAX_OF_POOL ||
+	       (bytes >= ADDRESS_MIN && regions_find(named->scope.event.state, bytes, &region));
 }
 
 static bool is_armed(const struct hook_scope *scope)
@@ -99,16 +110,34 @@ static bool may_read_stack(const struct hook_scope *scope)
 					at + bytes - 1);
 }
 
+/*
+ * Is the outermost named call of the thread on the stack of this one, above it? Where it is on
+ * another stack, that belongs to another coroutine, which waits within its call.
+ */
+static bool is_on_this_stack(const struct hook_scope *scope, uint64_t outermost)
+{
+	const uint64_t sp = (uint64_t)scope->call;
+	struct region region;
+
+	return sp < outermost && regions_find(scope->event.state, sp, &region) &&
+	       outermost < region.hi;
+}
+
 /* Is the thread in a named function already? If not, it is now. */
 static bool enter(struct named_call *named)
 {
 	struct hook_scope *scope = &named->scope;
 	struct hi_thread_table *table = place_table(scope->event.state);
+	struct hi_named_frame *frame = &table->named_frame[scope->event.slot - table->slot];
+	const enum nesting nesting = frame->thread == scope->event.thread
+					     ? nesting_of(scope->event.state, scope->event.thread,
+							  scope->call, frame->at, named->guard)
+					     : NESTING_NONE;
 
-	named->frame = &table->named_frame[scope->event.slot - table->slot];
-	if (named->frame->thread == scope->event.thread &&
-	    nesting_of(scope->event.state, scope->event.thread, scope->call, named->frame->at,
-		       named->guard) != NESTING_NONE)
+	named->frame = frame;
+	named->is_inner = nesting == NESTING_INNER ||
+			  (nesting == NESTING_UNKNOWN && is_on_this_stack(scope, frame->at));
+	if (named->is_inner)
 		return false;
 	*named->frame =
 		(struct hi_named_frame){.thread = scope->event.thread, .at = (uint64_t)scope->call};
@@ -209,9 +238,9 @@ static void put_back(struct named_call *named, uint64_t address)
 }
 
 /*
- * Where the argument points the original has stored, if the user is right. If he is not, that may be
- * anywhere, or gone by now: so it is read on the caller's own stack only. UINT64_MAX: there is no
- * block, or none that may be looked for.
+ * Where the argument points the original has stored, if the user is right. If he is not, that may
+ * be anywhere, or gone by now: so it is read on the caller's own stack only. UINT64_MAX: there is
+ * no block, or none that may be looked for.
  */
 static uint64_t block_of(const struct named_call *named, uint64_t value)
 {
@@ -221,8 +250,8 @@ static uint64_t block_of(const struct named_call *named, uint64_t value)
 	if (named->is.kind != HI_NAMED_STORED)
 		return value;
 	return at % sizeof(uint64_t) || at < sp ||
-			       !regions_are_on_own_stack(scope->event.state, scope->event.thread, sp,
-							 at)
+			       !regions_are_on_own_stack(scope->event.state, scope->event.thread,
+							 sp, at)
 		       ? UINT64_MAX
 		       : *(const uint64_t *)at;
 }
@@ -236,12 +265,16 @@ struct hook_outcome hook_named_alloc(struct hook_call *call)
 
 	if (!hook_scope_begin(&named.scope, call))
 		return HOOK_SCOPE_PASS;
-	if (!begin(&named))
+	old = is_moved ? argument(&named, named.is.block) : 0;
+	if (!begin(&named)) {
+		/* what the outer one gives is another block, most likely this one's */
+		if (named.is_inner)
+			take_out(&named, old);
 		return hook_scope_pass(&named.scope);
+	}
 	count(&named, false);
 	bytes = bytes_of(&named);
-	old = is_moved ? argument(&named, named.is.block) : 0;
-	is_senseless = bytes >= SIZE_MAX_OF_POOL;
+	is_senseless = is_no_size(&named, bytes);
 	is_due = !is_senseless && hook_scope_is_sample_due(&named.scope, bytes);
 	was_taken = take_out(&named, old);
 	if (!run(&named, &value))

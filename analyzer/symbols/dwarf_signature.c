@@ -82,9 +82,9 @@ static enum hi_parameter_kind kind_of_base(Dwarf_Die *type, uint8_t *out_bytes)
 	if (bytes <= 0 ||
 	    dwarf_formudata(dwarf_attr_integrate(type, DW_AT_encoding, &attribute), &encoding))
 		return HI_PARAMETER_UNKNOWN;
+	*out_bytes = (uint8_t)(bytes < UINT8_MAX ? bytes : UINT8_MAX);
 	if (bytes > (int)WORD_BYTES)
 		return HI_PARAMETER_OTHER;
-	*out_bytes = (uint8_t)bytes;
 	switch (encoding) {
 	case DW_ATE_signed:
 	case DW_ATE_unsigned:
@@ -196,7 +196,35 @@ static void describe(Dwarf_Die *die, struct hi_parameter *out_parameter)
 	write_type(type, has_type, out_parameter->type);
 }
 
-static void add_parameters(Dwarf_Die *function, struct hi_signature *signature)
+/* The parameter of the code at hand that was made of this one, which is in `origin`. */
+static bool find_made(Dwarf_Die *function, Dwarf_Die *parameter, Dwarf_Die *out_made)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die from;
+	Dwarf_Off last = 0;
+
+	for (int err = dwarf_child(function, out_made); !err && dwarf_dieoffset(out_made) > last;
+	     err = dwarf_siblingof(out_made, out_made)) {
+		last = dwarf_dieoffset(out_made);
+		if (last == dwarf_dieoffset(parameter) ||
+		    (dwarf_formref_die(dwarf_attr(out_made, DW_AT_abstract_origin, &attribute),
+				       &from) &&
+		     dwarf_dieoffset(&from) == dwarf_dieoffset(parameter)))
+			return true;
+	}
+	return false;
+}
+
+/* A parameter that is nowhere, or a constant, is not passed. */
+static bool is_left_out(Dwarf_Die *function, Dwarf_Die *parameter)
+{
+	Dwarf_Die made;
+
+	return !find_made(function, parameter, &made) || dwarf_hasattr(&made, DW_AT_const_value) ||
+	       !dwarf_hasattr(&made, DW_AT_location);
+}
+
+static void add_parameters(Dwarf_Die *function, Dwarf_Die *code, struct hi_signature *signature)
 {
 	Dwarf_Die die;
 	Dwarf_Off last = 0;
@@ -212,6 +240,8 @@ static void add_parameters(Dwarf_Die *function, struct hi_signature *signature)
 		if (signature->count < HI_SIGNATURE_PARAMETERS) {
 			describe(&die, &signature->parameter[signature->count]);
 			copy(signature->parameter[signature->count].name, dwarf_diename(&die));
+			signature->parameter[signature->count].is_left_out =
+				is_left_out(code, &die);
 		}
 		signature->count++;
 	}
@@ -225,9 +255,9 @@ static void read_function(Dwarf_Die *function, struct hi_signature *signature)
 	describe(function, &signature->result);
 	/* the entry of the code may lack parameters that are not used */
 	if (dwarf_formref_die(dwarf_attr(function, DW_AT_abstract_origin, &attribute), &origin))
-		add_parameters(&origin, signature);
+		add_parameters(&origin, function, signature);
 	if (!signature->count && !signature->is_variadic)
-		add_parameters(function, signature);
+		add_parameters(function, function, signature);
 	signature->is_known = true;
 }
 

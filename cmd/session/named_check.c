@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define INT_BYTES 4u
+#define WORD_BYTES 8u
 
 /* What an argument is to be. */
 struct role {
@@ -116,6 +117,19 @@ static enum named_check refuse(const struct named_function *function,
 	return NAMED_CHECK_WRONG;
 }
 
+/* Of a function that has no callers elsewhere, compilers pass only what it makes use of. */
+static enum named_check refuse_left_out(const struct named_function *function,
+					const struct hi_signature *signature, unsigned argument,
+					char out_why[NAMED_CHECK_TEXT_MAX])
+{
+	char reason[NAMED_FUNCTION_NAME_MAX + HI_SIGNATURE_TEXT_MAX + 64];
+
+	snprintf(reason, sizeof(reason),
+		 "the compiler has left out argument %u of %s, so that others may be elsewhere",
+		 argument, function->name);
+	return refuse(function, signature, reason, out_why);
+}
+
 /* ---- the check ------------------------------------------------------------------------------- */
 
 /* Is the argument in the register of its number? */
@@ -130,6 +144,8 @@ static enum named_check check_before(const struct named_function *function,
 
 		if (before->kind == HI_PARAMETER_UNKNOWN)
 			return NAMED_CHECK_UNKNOWN;
+		if (before->is_left_out)
+			return refuse_left_out(function, signature, i + 1, out_why);
 		if (!shifts_others(kind_of(before)))
 			continue;
 		snprintf(reason, sizeof(reason),
@@ -157,6 +173,8 @@ static enum named_check check_role(const struct named_function *function,
 	const struct hi_parameter *parameter = &signature->parameter[role->argument - 1];
 	if (parameter->kind == HI_PARAMETER_UNKNOWN)
 		return NAMED_CHECK_UNKNOWN;
+	if (parameter->is_left_out)
+		return refuse_left_out(function, signature, role->argument, out_why);
 	if (role->is_kind(kind_of(parameter)))
 		return check_before(function, signature, role->argument, out_why);
 	snprintf(reason, sizeof(reason), "argument %u of %s is %s: %s", role->argument,
@@ -191,17 +209,26 @@ static enum named_check check_copied(const struct named_function *function,
 
 	if (function->is_free)
 		return NAMED_CHECK_GOOD;
+	if (signature->is_variadic) {
+		snprintf(reason, sizeof(reason),
+			 "%s has a variable number of arguments, which a hook cannot pass on",
+			 function->name);
+		return refuse(function, signature, reason, out_why);
+	}
 	if (signature->count > HI_SIGNATURE_PARAMETERS) {
 		snprintf(reason, sizeof(reason), "%s has more than %u arguments", function->name,
 			 HI_SIGNATURE_PARAMETERS);
 		return refuse(function, signature, reason, out_why);
 	}
 	for (unsigned i = 0; i < signature->count; i++) {
-		if (signature->parameter[i].kind != HI_PARAMETER_STRUCTURE)
+		const struct hi_parameter *parameter = &signature->parameter[i];
+
+		if (parameter->kind != HI_PARAMETER_STRUCTURE &&
+		    (parameter->kind != HI_PARAMETER_OTHER || parameter->bytes <= WORD_BYTES))
 			continue;
 		snprintf(reason, sizeof(reason),
 			 "argument %u of %s is %s: it may be too large for a hook", i + 1,
-			 function->name, signature->parameter[i].type);
+			 function->name, parameter->type);
 		return refuse(function, signature, reason, out_why);
 	}
 	return NAMED_CHECK_GOOD;

@@ -58,7 +58,7 @@ int thread_table_read(const struct memory *memory, remote_addr at, struct inside
 		out_inside->cycles += table.place_slot[i].cycles;
 	}
 	out_inside->count[HI_THREAD_SLOTS + HI_PLACES] = table.passing;
-	out_inside->count[HI_THREAD_SLOTS + HI_PLACES + 1] = table.named;
+	out_inside->count[INSIDE_NAMED] = table.named;
 	for (size_t i = 0; i < INSIDE_COUNTS; i++)
 		out_inside->frames += out_inside->count[i];
 	return 0;

@@ -12,6 +12,7 @@
 #include "memory.h"
 
 #define INSIDE_COUNTS (HI_THREAD_SLOTS + HI_PLACES + 2u)
+#define INSIDE_NAMED (INSIDE_COUNTS - 1u) /* of functions that the user has named */
 
 /* Too large to be placed on a stack. */
 struct inside {

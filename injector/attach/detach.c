@@ -117,8 +117,13 @@ static int wait_until_outside(const struct quiesce_target *target, struct receip
 		uint64_t leaked = 0;
 		err = quiesce(target, look_ms, quiesced);
 		note(receipt, quiesced);
-		if (err == -EBUSY && quiesced->frames && !stale_frames_forget(target, &leaked))
+		const int stale = err == -EBUSY && quiesced->frames
+					  ? stale_frames_forget(target, &leaked)
+					  : -EAGAIN;
+		if (!stale)
 			receipt->frames_leaked += leaked;
+		if (stale == -EBUSY)
+			break;
 		left_ms -= look_ms;
 		look_ms = quiesced->frames ? QUIESCE_LOOK_MS : left_ms;
 	} while (err == -EBUSY && left_ms > 0);

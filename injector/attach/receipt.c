@@ -234,7 +234,9 @@ static void print_failure(const struct receipt *receipt, FILE *out)
 			receipt->obstacle[0] ? " once this is over:\n                 " : "",
 			receipt->obstacle);
 	if (receipt->frames_inside)
-		fprintf(out, "                 %llu calls are still inside\n",
+		fprintf(out,
+			"                 %llu calls are still inside, or were left by jumps or "
+			"exceptions\n",
 			(unsigned long long)receipt->frames_inside);
 	if (receipt->thread_inside)
 		fprintf(out,

@@ -141,6 +141,8 @@ int stale_frames_forget(const struct quiesce_target *target, uint64_t *out_frame
 		err = thread_table_read(target->escaped->memory, target->thread_slots, &after);
 	if (!err && memcmp(before.count, after.count, sizeof(before.count)))
 		err = -EAGAIN; /* some thread came out */
+	if (!err && after.count[INSIDE_NAMED])
+		err = -EBUSY;
 	if (!err)
 		err = thread_table_clear(target->escaped->memory, target->thread_slots, &after);
 	if (!err)

@@ -14,6 +14,9 @@
  * belong to no thread. A stack counts as seen if its walk is complete, or if it is the thread's own
  * and every word of it that is in use was checked.
  *
+ * Of functions that the user has named it proves less: what calls back into the program may have
+ * left a frame on a stack that no thread is on now, and go on there later.
+ *
  * The assumption: no thread has switched to another stack in the middle of a hook, to come back
  * later. An allocator does not do that, and a signal handler that does must not interrupt an
  * allocator. To be safe even then, this proof is attempted only when a count has not changed for
@@ -26,6 +29,7 @@
 
 /*
  * 0: proved; the counts of out_frames frames, which belonged to no thread, have been cleared.
+ * -EBUSY: no thread is inside, but frames of named functions may wait on stacks of coroutines.
  * -EAGAIN: some thread may be inside, or cannot be judged. Other errors concern the target as a
  * whole.
  */

@@ -149,6 +149,14 @@ static bool have_pools(const struct named_functions *named)
 	return have;
 }
 
+/* Compilers add a number to the name of such a function: get.0, p__get.12. */
+static bool is_nested_in_source(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1);
+}
+
 static int add(const struct elf_images *images, const struct named_function *function,
 	       enum hi_function hook, bool is_filtered, struct allocators *allocators,
 	       char problem[NAMED_PROBLEM_MAX])
@@ -158,6 +166,13 @@ static int add(const struct elf_images *images, const struct named_function *fun
 
 	if (err)
 		return err;
+	if (is_nested_in_source(function->name)) {
+		snprintf(problem, NAMED_PROBLEM_MAX,
+			 "%s is a function inside another one, and is given a register that hooks "
+			 "use",
+			 function->name);
+		return -EINVAL;
+	}
 	for (unsigned other = 0; other < HOOKS_MAX; other++)
 		if (hook_original(allocators, other) == at) {
 			snprintf(problem, NAMED_PROBLEM_MAX,

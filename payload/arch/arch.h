@@ -98,7 +98,7 @@ uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t arg
  * Needs words->return_gadget, through which an exception passes, too. Only the first word of the
  * result comes back, or what is in a vector.
  */
-#define ARCH_STACK_ARGUMENTS 10u /* that many at most */
+#define ARCH_STACK_ARGUMENTS 32u /* that many at most */
 uint64_t arch_call_whole(const struct hook_call *call, uint64_t function, uint64_t words);
 
 /*

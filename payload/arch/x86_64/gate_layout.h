@@ -42,6 +42,6 @@
 #define CALL_BP 112
 #define CALL_BYTES 128
 
-#define STACK_ARGUMENTS 10 /* an even number: the stack stays aligned */
+#define STACK_ARGUMENTS 32 /* an even number: the stack stays aligned */
 
 #endif

@@ -2,16 +2,17 @@
 /*
  * named_functions/target.c - a pool of its own, of which it is known what each caller has from it:
  * blocks, pools that are blocks of other pools, functions that call each other, take more arguments
- * than fit into registers, or are left by a jump.
+ * than fit into registers, are left by a jump, or wait in a coroutine.
  *
  * Commands: "keep N BYTES" (each caller N times), "jump N BYTES" (N calls that are left by a jump,
- * then N that are not), "threads N BYTES" (each of eight threads, in a pool of its own), "drop"
- * (the first pool goes).
+ * then N that are not), "threads N BYTES" (each of eight threads, in a pool of its own), "park" (a
+ * coroutine calls, and waits within the call), "resume" (it goes on), "drop" (the first pool goes).
  */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <ucontext.h>
 
 #include "../target.h"
 
@@ -34,7 +35,9 @@ static struct pool *pool, *second;
 static void *volatile extra; /* what malloc gave within a function of the pool */
 static void *kept[KEPT_MAX];
 static jmp_buf out;
-static bool jumps;
+static bool jumps, parks;
+static ucontext_t outside, inside;
+static _Alignas(16) char coroutine_stack[65536];
 
 POOL struct pool *pool_create(void)
 {
@@ -54,6 +57,8 @@ POOL void *pool_alloc(struct pool *from, size_t size)
 	size = (size + 15) & ~(size_t)15;
 	if (jumps)
 		longjmp(out, 1);
+	if (parks)
+		swapcontext(&inside, &outside);
 	if (from->at + size > from->end) {
 		fputs("the pool is empty\n", stderr); /* and calls what its compiler did not see */
 		abort();
@@ -205,6 +210,31 @@ __attribute__((noinline)) static void jump(volatile size_t count, volatile size_
 		plain(size);
 }
 
+static void coroutine(void)
+{
+	kept[0] = pool_alloc(pool, EXTRA);
+}
+
+static void park(void)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = coroutine_stack;
+	inside.uc_stack.ss_size = sizeof(coroutine_stack);
+	inside.uc_link = &outside;
+	makecontext(&inside, coroutine, 0);
+	parks = true;
+	swapcontext(&outside, &inside);
+	parks = false;
+	kept[0] = NULL;
+}
+
+static void resume(void)
+{
+	swapcontext(&outside, &inside);
+	if (!kept[0])
+		abort();
+}
+
 static size_t thread_count, thread_size;
 
 static void *spread(void *unused)
@@ -244,6 +274,10 @@ int main(void)
 			jump(count, size);
 		} else if (sscanf(command, "threads %zu %zu", &thread_count, &thread_size) == 2) {
 			spread_all();
+		} else if (strcmp(command, "park") == 0) {
+			park();
+		} else if (strcmp(command, "resume") == 0) {
+			resume();
 		} else {
 			pool_destroy(pool);
 			pool = pool_create();

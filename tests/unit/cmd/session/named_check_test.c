@@ -162,6 +162,19 @@ UNIT_TEST(registers_must_be_those_of_the_numbers)
 		    "state put(pool_t *pool)");
 }
 
+UNIT_TEST(what_is_not_passed_moves_the_others)
+{
+	struct hi_signature signature = get;
+	struct named_function function = alloc(2, 1);
+
+	signature.parameter[2].is_left_out = true; /* behind it */
+	check_good(&function, &signature);
+	signature.parameter[0].is_left_out = true;
+	check_wrong(alloc(2, 0), &signature,
+		    "the compiler has left out argument 1 of get, so that others may be elsewhere; "
+		    "it is void *get(pool_t *pool, size_t size, unsigned int count)");
+}
+
 UNIT_TEST(arguments_must_be_few_and_small)
 {
 	const struct hi_parameter state = {
@@ -173,6 +186,17 @@ UNIT_TEST(arguments_must_be_few_and_small)
 	check_wrong(alloc(2, 1), &signature,
 		    "argument 3 of get is state_t: it may be too large for a hook; it is "
 		    "void *get(pool_t *pool, size_t size, state_t state)");
+	check_good(&put, &signature);
+	signature.parameter[2] = (struct hi_parameter){
+		.kind = HI_PARAMETER_OTHER, .bytes = 16, .name = "share", .type = "long double"};
+	check_wrong(alloc(2, 1), &signature,
+		    "argument 3 of get is long double: it may be too large for a hook; it is "
+		    "void *get(pool_t *pool, size_t size, long double share)");
+	signature = get;
+	signature.is_variadic = true;
+	check_wrong(alloc(2, 1), &signature,
+		    "get has a variable number of arguments, which a hook cannot pass on; it is "
+		    "void *get(pool_t *pool, size_t size, unsigned int count)");
 	check_good(&put, &signature);
 	signature = get;
 	signature.count = HI_SIGNATURE_PARAMETERS + 1;
