@@ -189,7 +189,7 @@ static struct earlier earlier_of(const struct hotspot_code *before, const struct
 			earlier.map = before->map[i].byte;
 			earlier.segments = before->map[i].segments;
 		}
-		if (there->lo == heap->lo) {
+		if (there->lo == heap->lo && there->count) {
 			earlier.next = before->blob + there->first;
 			earlier.end = earlier.next + there->count;
 		}

@@ -11,6 +11,7 @@
 #include "payload_guest.h"
 
 #define DEEP 16384u
+#define KEPT_MAX 64u
 #define BYTES (16ul * HI_PAGE_BYTES)
 
 void hi_hook_mmap(void);
@@ -22,6 +23,8 @@ static mmap_fn *map;
 static jmp_buf way_out;
 static void *nested_block;
 static void (*within)(void); /* what the original does first */
+static void *kept[KEPT_MAX]; /* so that no block has leaked */
+static size_t kept_count;
 
 static void *malloc_with_more(size_t size)
 {
@@ -30,7 +33,8 @@ static void *malloc_with_more(size_t size)
 	within = NULL;
 	if (more)
 		more();
-	return malloc(size);
+	kept[kept_count % KEPT_MAX] = malloc(size);
+	return kept[kept_count++ % KEPT_MAX];
 }
 
 static void *mmap_with_more(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
@@ -58,8 +62,12 @@ static void map_some(void)
 	nested_block = map(NULL, BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Fills a part of the stack below its caller, and calls the function below that. */
-__attribute__((noinline)) static void far_below(void (*function)(void), int byte)
+/*
+ * Fills a part of the stack below its caller, and calls the function below that. (AddressSanitizer
+ * would leave more room around it.)
+ */
+__attribute__((noinline, no_sanitize("address"))) static void far_below(void (*function)(void),
+									int byte)
 {
 	volatile char room[DEEP];
 
