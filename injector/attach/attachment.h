@@ -105,7 +105,8 @@ struct attachment {
 void attachment_init(struct attachment *attachment, pid_t pid);
 /*
  * Pins the process: pidfd, start time, memory. Locks it against other injectors and other detaches
- * until attachment_close or our death. -EBUSY: another process holds the lock.
+ * until attachment_close or our death; and, if other processes share its memory, the first of them
+ * (sharers_fd). -EBUSY: another process holds a lock.
  */
 must_check int attachment_open(struct attachment *attachment, pid_t tid);
 void attachment_close(struct attachment *attachment);

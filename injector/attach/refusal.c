@@ -25,8 +25,7 @@ static const struct refusal {
 } refusals[] = {
 	{EBUSY, false,
 	 "another heapinject is at work in it, or in a process that shares its memory; end that "
-	 "with "
-	 "`heapinject detach`, or try again"},
+	 "with `heapinject detach`, or try again"},
 	{EAGAIN, true,
 	 "no thread came to a safe point in time; the process is untouched; try again, or use "
 	 "--loader map"},
