@@ -370,7 +370,8 @@ static int print_summary(const struct profile *profile, FILE *out)
 		fprintf(out,
 			"  note: up to %" PRIu64
 			" allocations of %s were passed over, as too many threads were inside at "
-			"once; the intervals allow for them\n",
+			"once, or on other stacks where a call had been left; the intervals allow "
+			"for them\n",
 			meta->no_thread_slot,
 			hi_format_bytes((double)meta->passed_bytes, value, sizeof(value)));
 	/* that it has ended is no news */

@@ -211,7 +211,7 @@ static int check_binary(const struct report_options *options, const char *file,
 			const struct profile *profile)
 {
 	const int err = symbols_check_binary(profile, &options->symbols);
-	const char *binary = options->symbols.binary;
+	const char *binary = options->symbols.files.binary;
 
 	if (err == -ESTALE)
 		report_complain(
@@ -247,7 +247,7 @@ static void complain_of_lacks(const struct report_options *options,
 static int look_up(const struct symbols_options *symbols, struct known_names *names,
 		   struct profile *profile)
 {
-	int err = bias_complete(profile, symbols->binary);
+	int err = bias_complete(profile, &symbols->files);
 
 	if (!err && names)
 		err = known_names_apply(names, profile);

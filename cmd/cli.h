@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room cmd/: the command line. cli.c has the table of commands; cli_check.c, cli_session.c,
+ * Room cmd/: the command line. cli.c has the table of commands; cli_check.c, cli_attach.c,
  * cli_guard.c and cli_request.c are the commands (cli_command.h); cli_arguments.h and cli_session.h
  * are what they have in common.
  * session/ below it has the sessions, output/ the files.

@@ -59,7 +59,7 @@ static int run_check(int argc, char **argv)
 	if (options.json || preflight.verdict == PREFLIGHT_OK)
 		return preflight.verdict == PREFLIGHT_OK ? HI_EXIT_OK : HI_EXIT_REFUSED;
 	char line[512];
-	preflight_explain(&preflight, line, sizeof(line));
+	preflight_explain(&preflight, "attach to", line, sizeof(line));
 	fprintf(stderr, "heapinject: %s\n", line);
 	return HI_EXIT_REFUSED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_session.c,
+ * cli_command.h - the commands that cli.c has in its table. cli_check.c, cli_attach.c,
  * cli_run.c, cli_guard.c, cli_request.c, cli_top.c, cli_serve.c, cli_explain.c,
  * cli_census.c, cli_owners.c, cli_leaks.c and cli_replay.c define them.
  */

@@ -7,6 +7,7 @@
 
 #include "cli_arguments.h"
 #include "cli_command.h"
+#include "cli_family.h"
 #include "cli_session.h"
 #include "hi_analyzer.h"
 #include "hi_exit.h"
@@ -21,6 +22,7 @@ enum {
 };
 
 struct given {
+	struct cli_family family;
 	bool finds_leaks;
 	const char *suppressions; /* the file */
 	char *text;               /* what is in it */
@@ -32,8 +34,10 @@ static int parse(void *context, int option, const char *value)
 
 	if (option == OPTION_FAIL_IF_LEAKS)
 		given->finds_leaks = !value || strcmp(value, CLI_OFF) != 0;
-	else
+	else if (option == OPTION_SUPPRESSIONS)
 		given->suppressions = value;
+	else
+		return cli_family_parse(&given->family, option, value);
 	return HI_EXIT_OK;
 }
 
@@ -122,10 +126,22 @@ static int check(const struct session_options *options)
 	return options->finds_leaks ? check_leaks(options) : HI_EXIT_OK;
 }
 
+static int check_family(const struct given *given, const struct session_options *options)
+{
+	if (given->finds_leaks)
+		return cli_usage_error("run",
+				       "--fail-if-leaks is about one program: not with "
+				       "--follow-fork",
+				       NULL);
+	return cli_family_check(&given->family, options);
+}
+
 static int complete(struct given *given, struct session_options *options)
 {
 	options->finds_leaks = given->finds_leaks;
 	int exit_code = check(options);
+	if (exit_code == HI_EXIT_OK && cli_family_is_given(&given->family))
+		exit_code = check_family(given, options);
 	if (exit_code == HI_EXIT_OK && given->suppressions && !given->finds_leaks)
 		exit_code = cli_usage_error("run", "--suppressions is for --fail-if-leaks", NULL);
 	if (exit_code == HI_EXIT_OK && given->suppressions)
@@ -149,9 +165,10 @@ static int run_run(int argc, char **argv)
 	static const struct option more[] = {
 		{"fail-if-leaks", no_argument, NULL, OPTION_FAIL_IF_LEAKS},
 		{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
+		CLI_FAMILY_FORK_OPTION_LIST,
 		{NULL, 0, NULL, 0}};
 	struct session_options options = cli_session_defaults();
-	struct given given = {0};
+	struct given given = {.family.command = "run"};
 	const struct cli_more_options others = {more, parse, &given};
 	int next;
 
@@ -164,14 +181,17 @@ static int run_run(int argc, char **argv)
 		return cli_usage_error("run", "which program? give its command line", NULL);
 	exit_code = complete(&given, &options);
 	if (exit_code == HI_EXIT_OK)
-		exit_code = run_program(&options, argv + next);
+		exit_code = given.family.follows_fork
+				    ? cli_family_run(&given.family, &options, argv + next)
+				    : run_program(&options, argv + next);
 	free(given.text);
 	return exit_code;
 }
 
 const struct command cli_run_program = {
 	"run", run_run,
-	"[--fail-if-leaks [--suppressions FILE]] [OPTIONS of attach] [--] COMMAND [ARGUMENT...]",
+	"[--fail-if-leaks [--suppressions FILE]] [--follow-fork [--max-children N]] [OPTIONS of "
+	"attach] [--] COMMAND [ARGUMENT...]",
 	"profile the heap of a program from its first instruction on",
 	"Starts the program, samples its allocations until it exits, shows what it never freed, "
 	"and "
@@ -187,6 +207,11 @@ const struct command cli_run_program = {
 	"      --suppressions FILE  leave out leaks that a line of the file names, as of "
 	"LeakSanitizer: leak:NAME, of a function, a source file\n"
 	"                         or a library\n"
+	"      --follow-fork      also a session of each child that it forks without executing "
+	"another program, and of theirs: workers of\n"
+	"                         gunicorn, php-fpm, postgres; waits for the ends of all, and "
+	"prints what they come to together\n"
+	"      --max-children N   of so many at a time (default 64)\n"
 	"  -s, --duration TIME    detach after that time (default: at the program's exit); the "
 	"program goes on\n"
 	"  -o, --output PREFIX    files are PREFIX.PID.NNNN.heap and .pb.gz (default: the "

@@ -7,7 +7,8 @@
  * hostile input. The format is that of Go 1.18 and later (Go's src/runtime/symtab.go and
  * src/debug/gosym/pclntab.go): a header of 8 words behind a magic number; a list of functions, each
  * with the offset of its code and that of what is known of it; and lists of pairs of numbers. Each
- * pair is a change of a value, and for how many bytes of code the changed value holds.
+ * pair is a change of a value, and for how much code the changed value holds, in units of the
+ * smallest instruction of the CPU.
  */
 #ifndef HI_GO_TABLE_H
 #define HI_GO_TABLE_H
@@ -41,6 +42,7 @@ struct hi_go_table {
 	uint64_t count;                   /* of functions, in ascending order */
 	uint64_t names, pairs, functions; /* offsets */
 	size_t known_bytes;               /* what is known of a function */
+	uint32_t unit;                    /* bytes of the smallest instruction */
 };
 
 #define HI_GO_FLAG_TOP 1u      /* no function calls it */
@@ -78,8 +80,9 @@ static inline int hi_go_table_open(const uint8_t *bytes, size_t size, uint64_t t
 	uint64_t word[HI_GO_WORDS];
 	const uint32_t magic = size < HI_GO_HEADER_BYTES ? 0 : hi_go_word32(&table, 0);
 
-	/* instructions begin at any byte, addresses have eight */
-	if ((magic != magic_1_18 && magic != magic_1_20) || bytes[6] != 1 || bytes[7] != 8)
+	/* instructions begin at any byte, or at any fourth; addresses have eight */
+	if ((magic != magic_1_18 && magic != magic_1_20) || (bytes[6] != 1 && bytes[6] != 4) ||
+	    bytes[7] != 8)
 		return -ENOENT;
 	memcpy(word, bytes + 8, sizeof(word));
 	table.text = text ? text : word[HI_GO_TEXT];
@@ -88,6 +91,7 @@ static inline int hi_go_table_open(const uint8_t *bytes, size_t size, uint64_t t
 	table.pairs = word[HI_GO_PAIRS];
 	table.functions = word[HI_GO_FUNCTIONS];
 	table.known_bytes = magic == magic_1_18 ? 40 : 44;
+	table.unit = bytes[6];
 	for (int i = HI_GO_NAMES; i < HI_GO_WORDS; i++)
 		if (word[i] > size)
 			return -EBADMSG;
@@ -180,11 +184,12 @@ static inline Elf_Scn *hi_go_section(Elf *elf, const char *name, GElf_Shdr *out_
 
 /*
  * In a program that may be loaded anywhere the linker of C puts the table among other constants: it
- * is what has the right header. The bytes looked for are those that do not differ by version.
+ * is what has the right header. The bytes looked for are those that differ neither by version nor
+ * by CPU.
  */
 static inline const uint8_t *hi_go_find_header(const uint8_t *bytes, size_t size)
 {
-	static const uint8_t middle[] = {0xff, 0xff, 0xff, 0, 0, 1, 8};
+	static const uint8_t middle[] = {0xff, 0xff, 0xff, 0, 0};
 	struct hi_go_table table;
 	const uint8_t *const end = bytes + size, *at = bytes;
 

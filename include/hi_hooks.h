@@ -174,7 +174,7 @@
 	X(96, MMAP, mmap, "mmap", mmap, MAPPING, NONE, NONE)                                       \
 	X(97, MUNMAP, munmap, "munmap", munmap, MAPPING, NONE, NONE)                               \
 	X(98, MREMAP, mremap, "mremap", mremap, MAPPING, NONE, NONE)                               \
-	X(99, SBRK, sbrk, "sbrk", sbrk, MAPPING, NONE, NONE)                                       \
+	X(99, BRK, brk, "brk", brk, MAPPING, NONE, NONE)                                           \
 	X(100, NAMED_ALLOC_0, named_alloc_0, "", named_alloc, NAMED, NONE, NONE)                   \
 	X(101, NAMED_ALLOC_1, named_alloc_1, "", named_alloc, NAMED, NONE, NONE)                   \
 	X(102, NAMED_ALLOC_2, named_alloc_2, "", named_alloc, NAMED, NONE, NONE)                   \
@@ -232,7 +232,7 @@
 	K(mmap, ALWAYS, NONE)               /* (hint, bytes, prot, flags, fd, offset) */          \
 	K(munmap, ALWAYS, NONE)             /* (address, bytes) */                                \
 	K(mremap, ALWAYS, NONE)             /* (old, old bytes, bytes, flags, address) */         \
-	K(sbrk, ALWAYS, NONE)               /* (change in bytes) -> the end before */             \
+	K(brk, ALWAYS, NONE)                /* (end of the heap) */                               \
 	K(named_alloc, ALWAYS, NONE)        /* as the words of its gate entry say */              \
 	K(named_free, ALWAYS, NONE)         /* likewise */
 

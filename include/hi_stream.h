@@ -174,7 +174,11 @@ struct hi_stream_thread {
  * Code that is in no module, as of a JVM: [lo, hi) has this name from here on. It comes before the
  * STACK record, or the ALLOC with frames of its own, that was the first to lead through it. A perf
  * map takes precedence.
+ *
+ * Interpreted code has no address of its own: each name of a method has two bytes somewhere between
+ * HI_STREAM_METHODS and twice as much, above all addresses of a process.
  */
+#define HI_STREAM_METHODS (1ull << 52)
 struct hi_stream_code {
 	struct hi_stream_record record;
 	uint64_t time_ns;
@@ -318,7 +322,7 @@ struct hi_stream_stats {
 	uint64_t live_set_full;
 	/*
 	 * allocations that were passed over, at most, as more threads were inside at once than
-	 * there is room for
+	 * there is room for, or as it was not known whether they were part of another call
 	 */
 	uint64_t no_thread_slot;
 	uint64_t passed_bytes;   /* bytes that those allocations stand for, at most */
@@ -330,8 +334,8 @@ struct hi_stream_stats {
 /*
  * The memory of the process, from /proc. The first MEMORY record is written at the start of the
  * session, then one before each STATS. It bounds the estimates: in-use memory cannot be more than
- * this, and growth of the process must have a source. The figures exclude what heapinject itself
- * has mapped, as far as that is known. 0 = not known.
+ * this, and growth of the process must have a source. The figures but those of the limit exclude
+ * what heapinject itself has in the arena. 0 = not known.
  */
 struct hi_stream_memory {
 	struct hi_stream_record record;
@@ -358,7 +362,7 @@ struct hi_stream_memory {
 struct hi_stream_heap {
 	struct hi_stream_record record;
 	uint64_t time_ns;             /* when the look began */
-	uint64_t anonymous_bytes;     /* of the process: as in MEMORY, at about the same time */
+	uint64_t anonymous_bytes;     /* of the process: as in MEMORY, at the end of the look */
 	uint64_t used_bytes;          /* that blocks in use have, touched or not, as usable sizes */
 	uint64_t used_count;          /* blocks in use */
 	uint64_t used_resident_bytes; /* of used_bytes */

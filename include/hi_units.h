@@ -39,6 +39,17 @@ static inline int hi_parse_digits(const char *text, uint64_t *out_value, const c
 	return 0;
 }
 
+/* The same of a number that may have a fraction: none in front of a point and a digit is 0, ".5".
+ */
+static inline int hi_parse_whole(const char *text, uint64_t *out_value, const char **out_end)
+{
+	if (text[0] != '.' || text[1] < '0' || text[1] > '9')
+		return hi_parse_digits(text, out_value, out_end);
+	*out_value = 0;
+	*out_end = text;
+	return 0;
+}
+
 /* "524288", "512K", "1M", "2G": powers of 1024, either case. */
 static inline int hi_parse_bytes(const char *text, uint64_t *out_bytes)
 {
@@ -95,7 +106,7 @@ static inline int hi_parse_time(const char *text, uint64_t *out_ns)
 	for (const char *at = text; at == text || *at;) {
 		const bool is_first = at == text;
 		uint64_t value, fraction = 0, whole = 1;
-		const int err = hi_parse_digits(at, &value, &at);
+		const int err = hi_parse_whole(at, &value, &at);
 		if (err)
 			return err;
 		if (*at == '.') {
@@ -132,7 +143,7 @@ static inline int hi_parse_percent(const char *text, uint32_t *out_ppm)
 	uint64_t value, ppm, digit = 1000;
 	const char *end;
 
-	const int err = hi_parse_digits(text, &value, &end);
+	const int err = hi_parse_whole(text, &value, &end);
 	if (err)
 		return err;
 	if (value > 100)

@@ -22,7 +22,7 @@
  *                                                       memfd
  *   near     rw- shared; those in use     kept          nobody
  *            r-x private, each elsewhere
- *   state    rw- private anonymous        first page    payload; injector before arming
+ *   state    rw- private anonymous        first pages   payload; injector before arming
  *                                         kept, the
  *                                         rest zero
  *                                         (WIPEONFORK)
@@ -74,11 +74,19 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 21u
+#define HI_WIRE_VERSION 23u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 /* the file of the probes begins with it; it shows as /tmp/heapinject-otel-PID.so (deleted) */
 #define HI_PROBES_NAME "heapinject-otel-"
+/*
+ * Bytes of the smallest and of the largest page of a kernel. Memory is there or not in multiples of
+ * the former, whatever the kernel's pages are (hi_page.h). What may lie on a page of its own, at
+ * offsets that are constants, is as large as the latter.
+ */
 #define HI_PAGE_BYTES HI_ARCH_PAGE_BYTES
+#define HI_PAGE_BYTES_MAX HI_ARCH_PAGE_BYTES_MAX
+#define HI_LARGEST_PAGES(bytes) \
+	(((bytes) + HI_PAGE_BYTES_MAX - 1) / HI_PAGE_BYTES_MAX * HI_PAGE_BYTES_MAX)
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
@@ -87,10 +95,10 @@
 #define HI_NESTED_FROM_MAX 4u
 /* bytes from one entry to the next, and from one set of words to the next */
 #define HI_GATE_STRIDE 192u
+#define HI_GATE_ENTRIES 128u /* one per hooked function of each allocator */
+#define HI_GATE_USED_BYTES (HI_GATE_ENTRIES * HI_GATE_STRIDE)
 /* bytes of code; the words follow directly and take as many bytes */
-#define HI_GATE_BYTES (6u * HI_PAGE_BYTES)
-/* 128: one per hooked function of each allocator */
-#define HI_GATE_ENTRIES (HI_GATE_BYTES / HI_GATE_STRIDE)
+#define HI_GATE_BYTES HI_LARGEST_PAGES(HI_GATE_USED_BYTES)
 
 /*
  * The words of one gate entry. The injector writes them before the first slot points at the entry.
@@ -115,7 +123,9 @@ struct hi_named_arguments {
 	/* 1 = the live set knows all sampled blocks; 0 = some go with their pools, unseen by it */
 	uint8_t is_filtered;
 	/* 1 = it is an int: the upper half of its register means nothing */
-	uint8_t size_is_int, count_is_int;
+	uint8_t size_is_int : 1;
+	uint8_t size_is_known : 1; /* 1 = debug information says that it is one */
+	uint8_t count_is_int;
 };
 _Static_assert(sizeof(struct hi_named_arguments) == 8, "one word of a gate entry");
 
@@ -160,7 +170,10 @@ struct hi_gate_words {
 	 * then calls the original from within the hook scope, so that the inner call is known to be
 	 * nested
 	 */
-	uint64_t nests;
+	uint32_t nests;
+	/* 84: of the callee-saved register that return_gadget calls through, see struct
+	 * hi_control */
+	uint32_t return_register;
 	struct {
 		/*
 		 * [lo, hi): code of another hooked function that reaches this one by a call. The
@@ -207,6 +220,16 @@ _Static_assert(sizeof(struct hi_gate_words) == HI_GATE_STRIDE,
 static inline uint32_t hi_gate_hash(uint64_t address)
 {
 	return (uint32_t)(address * HI_HASH_GATE >> 32);
+}
+
+/*
+ * Where a pointer leads. Programs keep tags in bits that the CPU ignores, and may free a block with
+ * another tag than it was given. No home of a block depends on these bits, so that the gate need
+ * not clear them; live set and records have addresses without them.
+ */
+static inline uint64_t hi_untagged(uint64_t pointer)
+{
+	return pointer & UINT64_MAX >> (64 - HI_ARCH_POINTER_BITS);
 }
 
 /*
@@ -445,7 +468,7 @@ struct hi_store {
 /*
  * Head of the state. The injector fills it, and sets `armed` last. The payload clears `armed` for
  * good when the injector has been silent for control->deadman_cycles. Layout of the state: this
- * head (two pages), the thread table, the occupancy bytes, the sentinels' bits, the buckets, the
+ * head (whole pages), the thread table, the occupancy bytes, the sentinels' bits, the buckets, the
  * scratches, the rules, the interned stacks, the nodes of the stack trie, and the links to them.
  * Each part starts on a page boundary. All addresses are addresses in the target, all sizes are in
  * bytes.
@@ -518,11 +541,12 @@ struct hi_state {
 	 * of a sample that is about to be freed. 0 = there are no probes
 	 */
 	uint64_t probe_alloc, probe_free;
+	uint64_t page_bytes; /* of the kernel's pages */
 	/* the list for hi_store_words */
 	struct hi_store store[HI_STORES] __attribute__((aligned(512)));
 	/* the stack on which hi_store_words runs */
-	uint8_t store_stack[2048] __attribute__((aligned(2048)));
-	/* 4096: 1 = sample. All bytes from here on are zero in a forked child */
+	uint8_t store_stack[HI_ARCH_STORE_STACK_BYTES] __attribute__((aligned(2048)));
+	/* HI_STATE_KEPT_BYTES: 1 = sample. All bytes from here on are zero in a forked child */
 	uint64_t armed __attribute__((aligned(HI_PAGE_BYTES)));
 	/*
 	 * written by the payload, as are those below. One bit for each level of the live set: 1 =
@@ -539,9 +563,12 @@ struct hi_state {
 _Static_assert(offsetof(struct hi_state, store) == 512 &&
 		       offsetof(struct hi_state, store_stack) == 2048,
 	       "list and stack after the head");
-_Static_assert(offsetof(struct hi_state, armed) == HI_PAGE_BYTES &&
-		       sizeof(struct hi_state) == 2 * HI_PAGE_BYTES,
-	       "a page that is kept, a page that is wiped");
+/* size of the first part of the state, which a forked child has, too */
+#define HI_STATE_KEPT_BYTES (2048u + HI_ARCH_STORE_STACK_BYTES)
+_Static_assert(offsetof(struct hi_state, armed) == HI_STATE_KEPT_BYTES &&
+		       HI_STATE_KEPT_BYTES % HI_PAGE_BYTES_MAX == 0 &&
+		       sizeof(struct hi_state) == HI_STATE_KEPT_BYTES + HI_PAGE_BYTES,
+	       "pages that are kept, a page that is wiped");
 
 /* ---- control block: shared, at arena offset 0 ------------------------------------------------ */
 
@@ -582,7 +609,7 @@ struct hi_counters {
 	uint64_t live_set_full; /* a sample was given up because its buckets were full */
 	/*
 	 * allocations that were passed over, at most: more threads were inside at once than there
-	 * is room for
+	 * is room for, or it was not known whether the call was nested (payload/nesting.h)
 	 */
 	uint64_t no_thread_slot;
 	/*
@@ -649,8 +676,8 @@ struct hi_unwind_directory {
 
 /*
  * One unwind row covers [pc, next row's pc), as offsets from the module's lo. The return address is
- * always at CFA - HI_ARCH_RETURN_BELOW_CFA. 8 bytes; names follow .eh_frame. Lookup uses the return
- * address minus one, except for the frame above a signal frame.
+ * at CFA + 8 * HI_ARCH_RETURN_SLOT(bp_slot), unless the kind says otherwise. 8 bytes; names follow
+ * .eh_frame. Lookup uses the return address minus one, except for the frame above a signal frame.
  */
 enum hi_unwind_kind {
 	/*
@@ -694,14 +721,33 @@ enum hi_unwind_kind {
 	HI_UNWIND_INDEXED = 10,
 	/*
 	 * The caller is on another stack, whose owner is an object with its end as second word: CFA
-	 * = *(*(sp + 8 * low) + 8) - *(sp + 8 * high) + 8. A call of C by Go.
+	 * = *(*(sp + 8 * low) + 8) - *(sp + 8 * high) + 8, or + 16 where calls leave the return
+	 * address in a register. A call of C by Go.
 	 */
 	HI_UNWIND_OTHER_STACK = 11,
 	/*
 	 * a frame pointer, but the caller's sp is *(bp + 8 * cfa): frames of a JVM's interpreter,
-	 * for which the stack was moved. The caller's bp is at *bp, the return address above it
+	 * for which the stack was moved. The caller's bp is at *bp, the return address above it.
+	 * bp_slot is none: the method that is interpreted is *(bp + 8 * bp_slot); 0 = not known
 	 */
 	HI_UNWIND_BP_SP = 12,
+	/*
+	 * Where calls leave the return address in a register. CFA = sp + 8 * cfa, and the return
+	 * address still is in that register: only in the frame that a signal interrupted; in other
+	 * frames like NONE
+	 */
+	HI_UNWIND_LINK = 13,
+	/*
+	 * CFA = sp + 8 * cfa, and the return address was saved alone: at CFA + 8 * bp_slot if that
+	 * is negative, otherwise at sp + 8 * bp_slot. bp is unchanged
+	 */
+	HI_UNWIND_ALONE = 14,
+	/*
+	 * CFA = sp + 8 * cfa or bp + 8 * cfa, and the caller's bp, with the return address above
+	 * it, is at sp + 8 * bp_slot or bp + 8 * bp_slot: large frames, too far from their CFA
+	 */
+	HI_UNWIND_SP_RECORD = 15,
+	HI_UNWIND_BP_RECORD = 16,
 };
 #define HI_UNWIND_LOW_BITS 5u
 #define HI_UNWIND_LOW(cfa) ((cfa) & ((1 << HI_UNWIND_LOW_BITS) - 1))
@@ -712,8 +758,8 @@ struct hi_unwind_row {
 	int16_t cfa;  /* signed, in units of 8 bytes; for HI_UNWIND_PLT an unsigned number 0..15 */
 	uint8_t kind; /* enum hi_unwind_kind */
 	/*
-	 * caller's bp is at CFA + 8 * bp_slot (bp_slot is negative); 0 = bp is unchanged (BP_DEREF:
-	 * see there)
+	 * caller's bp is at CFA + 8 * bp_slot (bp_slot is negative); 0 = bp is unchanged (BP_DEREF,
+	 * BP_SP, and from ALONE on: see there)
 	 */
 	int8_t bp_slot;
 };
@@ -856,8 +902,13 @@ static inline uint32_t hi_size_class(uint64_t bytes)
 	return size_class < HI_SIZE_CLASSES ? size_class : HI_SIZE_CLASSES - 1;
 }
 
-/* bytes of the control block that are private to each process, and that nothing in it can write */
-#define HI_PRIVATE_BYTES (3u * HI_PAGE_BYTES)
+/*
+ * Bytes of the control block that are private to each process, and that nothing in it can write.
+ * All fields are in the first HI_PRIVATE_USED_BYTES of them.
+ */
+#define HI_PRIVATE_USED_BYTES (3u * HI_PAGE_BYTES)
+#define HI_PRIVATE_BYTES HI_LARGEST_PAGES(HI_PRIVATE_USED_BYTES)
+#define HI_PRIVATE_FIELD_BYTES 9880u
 #define HI_CODE_RANGES_MAX 8u
 #define HI_CODE_BYTES_MAX (4u << 20) /* bytes of all ranges together */
 /* pages near functions that cannot reach the gate directly */
@@ -917,6 +968,13 @@ struct hi_control {
 	 * rows.
 	 */
 	uint64_t return_gadget;
+	/*
+	 * that register: its index among the callee-saved ones other than the frame pointer, as in
+	 * hook_call.kept of the payload; and HI_RETURN_SIGNED if those rows say that the return
+	 * address is signed, so that it has to be
+	 */
+	uint64_t return_register;
+#define HI_RETURN_SIGNED 0x100u
 	uint64_t probe_alloc, probe_free; /* as in struct hi_state */
 	struct hi_snapshot before;
 	/*
@@ -926,6 +984,7 @@ struct hi_control {
 	uint32_t code_word_count;
 	uint32_t code_functions; /* number of functions to which the words belong */
 	struct hi_code_word code_word[HI_CODE_WORDS_MAX];
+	uint8_t unused[HI_PRIVATE_BYTES - HI_PRIVATE_FIELD_BYTES];
 	/*
 	 * All fields above are on the private pages, and no hook touches them. The injector writes
 	 * them through /proc/PID/mem, because the arena's file is shared with all children that the
@@ -971,10 +1030,12 @@ struct hi_control {
 	struct hi_unwind_directory directory[2] __attribute__((aligned(64)));
 	struct hi_journal_entry journal[HI_JOURNAL_CAPACITY] __attribute__((aligned(64)));
 };
-_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PRIVATE_BYTES, "these are private");
+_Static_assert(offsetof(struct hi_control, heartbeat) == HI_PRIVATE_BYTES &&
+		       offsetof(struct hi_control, unused) == HI_PRIVATE_FIELD_BYTES &&
+		       HI_PRIVATE_FIELD_BYTES <= HI_PRIVATE_USED_BYTES,
+	       "these are private");
 /* Size of the control part of the arena, in whole pages. */
-#define HI_CONTROL_BYTES \
-	((sizeof(struct hi_control) + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES)
+#define HI_CONTROL_BYTES HI_LARGEST_PAGES(sizeof(struct hi_control))
 
 /* ---- rings ----------------------------------------------------------------------------------- */
 
@@ -1112,6 +1173,18 @@ enum hi_stack_end {
 
 #define HI_FRAMES_MAX 128u
 
+/*
+ * In place of the pc of an interpreted frame (HI_UNWIND_BP_SP): these upper bits, which no address
+ * has, and the address of the method. It is a word of the stack, and nothing has been read there.
+ */
+#define HI_FRAME_METHOD_SHIFT 56
+#define HI_FRAME_METHOD (0x4aull << HI_FRAME_METHOD_SHIFT)
+#define HI_FRAME_METHOD_MASK (0xffull << HI_FRAME_METHOD_SHIFT)
+static inline int hi_frame_is_method(uint64_t frame)
+{
+	return (frame & HI_FRAME_METHOD_MASK) == HI_FRAME_METHOD;
+}
+
 struct hi_record_header {
 	uint32_t size; /* whole record, multiple of HI_RING_UNIT */
 	/* enum hi_record_type; bit 31 is HI_RING_BUSY, bit 30 is HI_RING_GIVEN_UP */
@@ -1164,7 +1237,7 @@ struct hi_record_region {
 };
 /*
  * Address space that came or went, where mappings were asked for. Sampled mappings are ALLOC and
- * KNOWN records of HI_FN_MMAP, HI_FN_MREMAP and HI_FN_SBRK, and their `slack` is their attributes.
+ * KNOWN records of HI_FN_MMAP, HI_FN_MREMAP and HI_FN_BRK, and their `slack` is their attributes.
  * All others are recorded, too, without a stack: each takes the place of what was there.
  */
 enum hi_mapping_change {

@@ -270,7 +270,7 @@ bool hook_scope_is_countdown_over(struct hook_scope *scope, uint64_t size)
 		return false;
 	}
 	scope->event.interval_shift = slot->interval_shift;
-	if (!scope->has_place && !is_absurd)
+	if (scope->nesting == NESTING_UNKNOWN && !is_absurd)
 		count_passed(scope, size,
 			     scope->is_exact ? 0
 					     : hook_scope_control(scope)->interval

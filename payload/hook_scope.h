@@ -283,9 +283,9 @@ static inline bool hook_scope_is_inner(const struct hook_scope *scope)
 /* In a pause, too: countdowns go on, so that the samples after it are as good as any other. */
 static inline bool hook_scope_is_due(struct hook_scope *scope, uint64_t size)
 {
-	const bool has_no_countdown = scope->is_exact && scope->has_slot && scope->has_place &&
-				      !scope->event.slot->interval_shift &&
-				      !hook_scope_control(scope)->shift_max;
+	const bool has_no_countdown =
+		scope->is_exact && scope->has_slot && scope->nesting != NESTING_UNKNOWN &&
+		!scope->event.slot->interval_shift && !hook_scope_control(scope)->shift_max;
 
 	/* In exact mode no countdown was drawn, and none will be. */
 	if (!has_no_countdown)

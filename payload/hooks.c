@@ -29,13 +29,13 @@ static bool is_still_armed(const struct hook_scope *scope)
  * query may do no more than malloc itself, which has just run there. A malloc_usable_size of
  * another object knows nothing of this block, and is not asked.
  */
-static uint32_t slack_of(const struct hook_scope *scope, uint64_t address, uint64_t bytes)
+static uint32_t slack_of(const struct hook_scope *scope, uint64_t block, uint64_t bytes)
 {
 	uint64_t function = scope->call->words->usable_size, usable;
 
 	if (!function)
 		return HI_SLACK_UNKNOWN;
-	usable = ((uint64_t(*)(uint64_t))function)(address);
+	usable = ((uint64_t(*)(uint64_t))function)(block);
 	if (usable < bytes)
 		return HI_SLACK_UNKNOWN;
 	return usable - bytes < HI_SLACK_UNKNOWN ? (uint32_t)(usable - bytes)
@@ -47,10 +47,10 @@ static uint32_t slack_of(const struct hook_scope *scope, uint64_t address, uint6
  * buckets in the live set. The metadata will be needed soon: by the free that is about to run, or
  * by slack_of. No cache may hold it.
  */
-static void prefetch_block(const struct hi_state *state, uint64_t address)
+static void prefetch_block(const struct hi_state *state, uint64_t block)
 {
-	__builtin_prefetch((const void *)(address - 2 * sizeof(uint64_t)));
-	live_set_prefetch(state, address);
+	__builtin_prefetch((const void *)(block - 2 * sizeof(uint64_t)));
+	live_set_prefetch(state, hi_untagged(block));
 }
 
 /*
@@ -71,21 +71,22 @@ static void prefetch_size(uint64_t address, uint64_t bytes)
  *
  * Always inlined: that saves one frame on a stack that may be small.
  */
-__attribute__((always_inline)) static inline void sample(struct hook_scope *scope, uint64_t address,
+__attribute__((always_inline)) static inline void sample(struct hook_scope *scope, uint64_t block,
 							 uint64_t bytes)
 {
 	struct hi_state *state = scope->event.state;
+	const uint64_t address = hi_untagged(block);
 	struct stack_end stack;
 
-	if (!address || !is_still_armed(scope))
+	if (!block || !is_still_armed(scope))
 		return;
-	prefetch_block(state, address);
-	prefetch_size(address, bytes);
+	prefetch_block(state, block);
+	prefetch_size(block, bytes);
 	stack = stack_capture(state, scope->event.thread, scope->call,
 			      record_scratch(&scope->event));
 	if (!stack.id)
 		stack_table_prefetch(state, stack);
-	scope->event.slack = slack_of(scope, address, bytes);
+	scope->event.slack = slack_of(scope, block, bytes);
 	if (!hook_scope_may_record(scope))
 		return;
 	if (!live_set_insert(state, address))
@@ -111,8 +112,10 @@ __attribute__((noinline)) static void tell_probe_of_free(const struct hi_state *
  * Removes a sampled block from the live set and records its free. False: the block is no sample.
  * *out_recorded: the record was put into the ring.
  */
-static inline bool take_out(struct hook_scope *scope, uint64_t address, bool *out_recorded)
+static inline bool take_out(struct hook_scope *scope, uint64_t block, bool *out_recorded)
 {
+	const uint64_t address = hi_untagged(block);
+
 	if (!address || !hook_scope_may_record(scope) ||
 	    !live_set_remove(scope->event.state, address))
 		return false;
@@ -126,9 +129,10 @@ static inline bool take_out(struct hook_scope *scope, uint64_t address, bool *ou
  * Puts back a block that take_out has removed, as the block is still allocated. was_recorded: its
  * free was recorded.
  */
-static void put_back(struct hook_scope *scope, uint64_t address, bool was_recorded)
+static void put_back(struct hook_scope *scope, uint64_t block, bool was_recorded)
 {
 	struct hi_state *state = scope->event.state;
+	const uint64_t address = hi_untagged(block);
 
 	if (!is_still_armed(scope) || !hook_scope_may_record(scope))
 		return;

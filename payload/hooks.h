@@ -52,7 +52,7 @@ struct hook_outcome hook_free(struct hook_call *call); /* (block, ...) */
 struct hook_outcome hook_mmap(struct hook_call *call);   /* as mmap */
 struct hook_outcome hook_munmap(struct hook_call *call); /* as munmap */
 struct hook_outcome hook_mremap(struct hook_call *call); /* as mremap */
-struct hook_outcome hook_sbrk(struct hook_call *call);   /* as sbrk */
+struct hook_outcome hook_brk(struct hook_call *call);    /* as brk */
 /* of pools: named.c */
 struct hook_outcome hook_named_alloc(struct hook_call *call);
 struct hook_outcome hook_named_free(struct hook_call *call);

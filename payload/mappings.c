@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mappings.c - handlers of the functions that map and unmap: mmap, munmap, mremap, sbrk.
+ * mappings.c - handlers of the functions that map and unmap: mmap, munmap, mremap, brk.
  *
  * Mappings are rare beside blocks, so each change of address space is recorded, and only stacks are
  * sampled: by bytes, by the thread's countdown, as those of blocks. A mapping within a hooked
@@ -9,8 +9,7 @@
  *
  * ORDER. As for blocks: what is mapped is recorded after the call, what is unmapped before it. A
  * call that fails has changed nothing, and a record says so. mremap is recorded as a mapping that
- * goes and one that comes, as realloc is. What sbrk has changed is known from its result alone;
- * nothing but sbrk is given addresses there.
+ * goes and one that comes, as realloc is. sbrk calls brk, and so passes its hook.
  *
  * The original runs within the hook, on the stack of its caller, which no thread can unmap in C:
  * the return address of munmap lies there, too. musl unmaps the stack of a thread that ends by a
@@ -24,9 +23,13 @@
 #define ERRORS (-4095ull) /* addresses from here on are none */
 #define REMAP_DONTUNMAP 4u
 
-static uint64_t whole_pages(uint64_t bytes)
+static uint64_t whole_pages(const struct hook_call *call, uint64_t bytes)
 {
-	return (bytes + HI_PAGE_BYTES - 1) & ~(uint64_t)(HI_PAGE_BYTES - 1);
+	const struct hi_state *state = (const struct hi_state *)call->words->state;
+	const uint64_t page =
+		HI_PAGE_BYTES == HI_PAGE_BYTES_MAX ? HI_PAGE_BYTES : state->page_bytes;
+
+	return (bytes + page - 1) & ~(page - 1);
 }
 
 static bool is_armed(const struct hook_scope *scope)
@@ -44,7 +47,7 @@ static void note(struct hook_scope *scope, enum hi_mapping_change change, struct
 static bool is_mapping_function(uint64_t function)
 {
 	return function == HI_FN_MMAP || function == HI_FN_MUNMAP || function == HI_FN_MREMAP ||
-	       function == HI_FN_SBRK;
+	       function == HI_FN_BRK;
 }
 
 /* has_place: else nothing is known of other calls of the thread. */
@@ -91,7 +94,7 @@ note_mapped(struct hook_scope *scope, struct record_block block, uint32_t attrib
 
 struct hook_outcome hook_mmap(struct hook_call *call)
 {
-	const uint64_t bytes = whole_pages(call->argument[1]);
+	const uint64_t bytes = whole_pages(call, call->argument[1]);
 	const uint32_t attributes =
 		(uint32_t)((call->argument[2] & HI_MAPPING_PROTECTION) |
 			   (call->argument[3] & HI_MAPPING_FLAGS_MASK) << HI_MAPPING_FLAGS_SHIFT);
@@ -111,7 +114,7 @@ struct hook_outcome hook_mmap(struct hook_call *call)
 struct hook_outcome hook_munmap(struct hook_call *call)
 {
 	const struct record_block block = {.address = call->argument[0],
-					   .bytes = whole_pages(call->argument[1])};
+					   .bytes = whole_pages(call, call->argument[1])};
 	struct hook_scope scope;
 	uint64_t failed;
 
@@ -127,10 +130,10 @@ struct hook_outcome hook_munmap(struct hook_call *call)
 /* Old bytes of 0 duplicate a mapping, and so does a flag. What was there stays. */
 struct hook_outcome hook_mremap(struct hook_call *call)
 {
-	const uint64_t bytes = whole_pages(call->argument[2]);
+	const uint64_t bytes = whole_pages(call, call->argument[2]);
 	const bool stays = !call->argument[1] || (call->argument[3] & REMAP_DONTUNMAP);
 	const struct record_block old = {.address = call->argument[0],
-					 .bytes = stays ? 0 : whole_pages(call->argument[1])};
+					 .bytes = stays ? 0 : whole_pages(call, call->argument[1])};
 	struct hook_scope scope;
 	uint64_t address;
 	bool is_due;
@@ -146,22 +149,31 @@ struct hook_outcome hook_mremap(struct hook_call *call)
 	return hook_scope_end(&scope, address);
 }
 
-/* The heap of brk ends anywhere in a page, which is mapped as a whole. */
-struct hook_outcome hook_sbrk(struct hook_call *call)
+/*
+ * The heap of brk ends anywhere in a page, which is mapped as a whole. Where it ended before, and
+ * whether it ends elsewhere now, the kernel alone knows: glibc's brk returns 0 also for an end
+ * below the heap, which the kernel refuses.
+ */
+struct hook_outcome hook_brk(struct hook_call *call)
 {
+	const uint64_t to = whole_pages(call, call->argument[0]);
+	struct record_block gone = {.address = to};
 	struct hook_scope scope;
-	uint64_t end, from, to;
+	uint64_t from, failed;
+	bool is_due;
 
 	if (!hook_scope_begin(&scope, call))
 		return HOOK_SCOPE_PASS;
-	end = hook_scope_original(&scope);
-	from = whole_pages(end);
-	to = whole_pages(end + call->argument[0]);
-	if (end < ERRORS && to < from)
-		note(&scope, HI_MAPPING_GONE,
-		     (struct record_block){.address = to, .bytes = from - to}, 0);
-	else if (end < ERRORS && to > from)
+	from = whole_pages(call, arch_program_break());
+	if (to < from)
+		gone.bytes = from - to;
+	is_due = to > from && is_sample_due(&scope, to - from);
+	note(&scope, HI_MAPPING_GONE, gone, 0);
+	failed = hook_scope_original(&scope);
+	if (whole_pages(call, arch_program_break()) != to)
+		note(&scope, HI_MAPPING_KEPT, gone, 0);
+	else if (to > from)
 		note_mapped(&scope, (struct record_block){.address = from, .bytes = to - from},
-			    HI_MAPPING_BY_BRK, is_sample_due(&scope, to - from));
-	return hook_scope_end(&scope, end);
+			    HI_MAPPING_BY_BRK, is_due);
+	return hook_scope_end(&scope, failed);
 }

@@ -39,6 +39,11 @@ static uint64_t argument(const struct named_call *named, uint8_t number)
 	return number ? named->scope.call->argument[(number - 1) % 6] : 0;
 }
 
+static uint64_t pointer(const struct named_call *named, uint8_t number)
+{
+	return hi_untagged(argument(named, number));
+}
+
 static uint64_t number_in(const struct named_call *named, uint8_t number, bool is_int)
 {
 	const uint64_t value = argument(named, number);
@@ -59,13 +64,17 @@ static uint64_t bytes_of(const struct named_call *named)
 		       : bytes;
 }
 
-/* An address is no size. In programs that are not PIE the heap has small ones. */
+/*
+ * An address is no size. In programs that are not PIE those of the heap may be sizes as well, and
+ * only debug information tells.
+ */
 static bool is_no_size(const struct named_call *named, uint64_t bytes)
 {
 	struct region region;
 
 	return bytes >= SIZE_MAX_OF_POOL ||
-	       (bytes >= ADDRESS_MIN && regions_find(named->scope.event.state, bytes, &region));
+	       (!named->is.size_is_known && bytes >= ADDRESS_MIN &&
+		regions_find(named->scope.event.state, bytes, &region));
 }
 
 static bool is_armed(const struct hook_scope *scope)
@@ -102,7 +111,7 @@ static void count(const struct named_call *named, bool is_senseless)
  */
 static bool may_read_stack(const struct hook_scope *scope)
 {
-	const uint64_t at = (uint64_t)(scope->call + 1), bytes = ARCH_STACK_ARGUMENTS * 8,
+	const uint64_t at = (uint64_t)(scope->call + 1), bytes = HI_ARCH_STACK_ARGUMENTS * 8,
 		       page_end = ((at - 8) | (HI_PAGE_BYTES - 1)) + 1;
 
 	return page_end - at >= bytes ||
@@ -158,7 +167,7 @@ static bool begin(struct named_call *named)
  * Runs the original outside of the hook scope, and begins a new one. False: nothing may be recorded
  * any more.
  */
-static bool run(struct named_call *named, uint64_t *out_value)
+static bool run(struct named_call *named, struct arch_words *out_value)
 {
 	struct hook_scope *scope = &named->scope;
 	struct hook_call *call = scope->call;
@@ -166,7 +175,7 @@ static bool run(struct named_call *named, uint64_t *out_value)
 	hook_scope_account(scope);
 	__atomic_fetch_add(named->guard, 1, __ATOMIC_ACQ_REL);
 	hook_scope_step_out(scope, named->guard);
-	*out_value = arch_call_whole(call, call->words->original, ARCH_STACK_ARGUMENTS);
+	*out_value = arch_call_whole(call, call->words->original, HI_ARCH_STACK_ARGUMENTS);
 	if (!is_armed(scope)) {
 		/* a child that was forked meanwhile has no counts */
 		if (!__atomic_load_n(&scope->event.state->unforked, __ATOMIC_RELAXED))
@@ -180,11 +189,18 @@ static bool run(struct named_call *named, uint64_t *out_value)
 	return false;
 }
 
-static struct hook_outcome end(struct named_call *named, uint64_t value)
+/* Nothing reads the arguments any more. */
+static struct hook_outcome give_back(struct hook_call *call, struct arch_words value)
+{
+	call->argument[2] = value.second;
+	return (struct hook_outcome){.result = value.first, .pass = HOOK_WHOLE};
+}
+
+static struct hook_outcome end(struct named_call *named, struct arch_words value)
 {
 	hook_scope_account(&named->scope);
 	hook_scope_step_out(&named->scope, named->guard);
-	return (struct hook_outcome){.result = value};
+	return give_back(named->scope.call, value);
 }
 
 /* Always inlined, for the same reason as sample() in hooks.c. */
@@ -193,7 +209,7 @@ __attribute__((always_inline)) static inline void sample(struct named_call *name
 {
 	struct hook_scope *scope = &named->scope;
 	struct hi_state *state = scope->event.state;
-	const uint64_t pool = argument(named, named->is.pool);
+	const uint64_t pool = pointer(named, named->is.pool);
 	struct stack_end stack;
 
 	if (scope->nesting != NESTING_NONE || !scope->has_place || !is_armed(scope))
@@ -245,27 +261,28 @@ static void put_back(struct named_call *named, uint64_t address)
 static uint64_t block_of(const struct named_call *named, uint64_t value)
 {
 	const struct hook_scope *scope = &named->scope;
-	const uint64_t at = argument(named, named->is.block), sp = (uint64_t)(scope->call + 1);
+	const uint64_t at = pointer(named, named->is.block), sp = (uint64_t)(scope->call + 1);
 
 	if (named->is.kind != HI_NAMED_STORED)
-		return value;
+		return hi_untagged(value);
 	return at % sizeof(uint64_t) || at < sp ||
 			       !regions_are_on_own_stack(scope->event.state, scope->event.thread,
 							 sp, at)
 		       ? UINT64_MAX
-		       : *(const uint64_t *)at;
+		       : hi_untagged(*(const uint64_t *)at);
 }
 
 struct hook_outcome hook_named_alloc(struct hook_call *call)
 {
 	struct named_call named = {.is = call->words->named};
 	const bool is_moved = named.is.kind == HI_NAMED_MOVED;
-	uint64_t bytes, old, value, block;
+	struct arch_words value;
+	uint64_t bytes, old, block;
 	bool is_due, is_senseless, was_taken;
 
 	if (!hook_scope_begin(&named.scope, call))
 		return HOOK_SCOPE_PASS;
-	old = is_moved ? argument(&named, named.is.block) : 0;
+	old = is_moved ? pointer(&named, named.is.block) : 0;
 	if (!begin(&named)) {
 		/* what the outer one gives is another block, most likely this one's */
 		if (named.is_inner)
@@ -278,8 +295,8 @@ struct hook_outcome hook_named_alloc(struct hook_call *call)
 	is_due = !is_senseless && hook_scope_is_sample_due(&named.scope, bytes);
 	was_taken = take_out(&named, old);
 	if (!run(&named, &value))
-		return (struct hook_outcome){.result = value};
-	block = block_of(&named, value);
+		return give_back(call, value);
+	block = block_of(&named, value.first);
 	if (is_senseless || block >= ADDRESS_MAX)
 		count(&named, true);
 	else if (block && is_due)
@@ -297,7 +314,7 @@ struct hook_outcome hook_named_free(struct hook_call *call)
 
 	if (!hook_scope_begin(&named.scope, call))
 		return HOOK_SCOPE_PASS;
-	take_out(&named, argument(&named, named.is.block));
-	note(&named, HI_NAMED_POOL_GONE, 0, argument(&named, named.is.pool));
+	take_out(&named, pointer(&named, named.is.block));
+	note(&named, HI_NAMED_POOL_GONE, 0, pointer(&named, named.is.pool));
 	return hook_scope_pass(&named.scope);
 }

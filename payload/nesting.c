@@ -21,8 +21,10 @@ enum nesting nesting_of(const struct hi_state *state, uint64_t thread, const str
 
 	if (!outermost)
 		return NESTING_NONE;
-	if (!regions_are_on_own_stack(state, thread, sp, outermost))
+	if (!regions_are_on_own_stack(state, thread, sp, sp))
 		return NESTING_UNKNOWN;
+	if (!regions_are_on_own_stack(state, thread, sp, outermost))
+		return NESTING_NONE;
 	return sp < outermost && is_intact((const struct hook_call *)outermost, guard)
 		       ? NESTING_INNER
 		       : NESTING_NONE;

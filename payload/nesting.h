@@ -7,13 +7,15 @@
  * The scratch that belongs to a count holds the stack address of the OUTERMOST hook call, from its
  * beginning to its end. A later call shows that this one has been left:
  *  - on the thread's own stack a nested call lies below it;
- *  - as long as it runs, its frame is as the stub left it.
- * Nothing follows on other stacks (sigaltstack, coroutines), where addresses have no order: it is
- * then UNKNOWN whether the call is nested.
+ *  - as long as it runs, its frame is as the stub left it;
+ *  - a call on the thread's own stack is not nested in one on another stack, which has been left,
+ * or waits in a coroutine that a signal handler has switched away from. Nothing follows for a call
+ * on another stack (sigaltstack, coroutines), where addresses have no order: it is then UNKNOWN
+ * whether it is nested. Such an allocation is passed over, and counted.
  *
  * A stack for signal handlers that is a variable on the thread's own stack lies above calls that a
- * handler there interrupts, which then seem to have been left. Such a handler may cost a record its
- * stack.
+ * handler there interrupts, or is not theirs; these then seem to have been left. Such a handler, or
+ * one that switches coroutines, may cost a record its stack.
  */
 #ifndef PAYLOAD_NESTING_H
 #define PAYLOAD_NESTING_H

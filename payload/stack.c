@@ -19,43 +19,10 @@
  */
 #include "stack.h"
 
-#include "arch/arch.h"
+#include "link_step.h"
 #include "published.h"
 #include "regions.h"
-#include "rules.h"
-
-#define NO_END ((enum hi_stack_end) - 1)
-
-struct walk {
-	const struct hi_state *state;
-	struct hi_scratch *scratch;
-	uint64_t thread;
-	uint64_t stamp; /* the stamp of the directory when the walk began */
-	struct registers at;
-	uint64_t hash; /* of the frames so far */
-	uint64_t top;  /* readable: [at.sp, top) */
-	/* not 0: a stack pointer on this stack; no region is known for the stack */
-	uint64_t unknown_sp;
-	/*
-	 * the registers that the last signal interrupted, as the kernel saved them on the stack;
-	 * NULL = there was no signal
-	 */
-	const uint64_t *interrupted;
-	/*
-	 * code without rows on this stack: [code_lo, code_lo + code_bytes); see hi_control. None on
-	 * the thread's own stack
-	 */
-	uint64_t code_lo, code_bytes;
-	/* the walk is on the thread's own stack, not on one that the program may unmap in part */
-	bool is_own;
-	bool is_guess; /* the walk reached this frame through a guess */
-	bool is_plain; /* all rules so far were plain */
-	/*
-	 * at.pc is where a signal interrupted the frame; if false, it is a return address, and the
-	 * call lies before it
-	 */
-	bool is_pc_exact;
-};
+#include "walk.h"
 
 static const struct hi_control *control_of(const struct walk *walk)
 {
@@ -77,11 +44,11 @@ static bool search_region(const struct walk *walk)
 
 /*
  * The end of the page up to which a stack is certainly mapped: the word below sp is the return
- * address, or a signal has pushed its frame over it.
+ * address or of the called frame, or a signal has pushed its frame over it.
  */
 static uint64_t sure_end(const struct walk *walk)
 {
-	return ((walk->at.sp - HI_ARCH_RETURN_BELOW_CFA) | (HI_PAGE_BYTES - 1)) + 1;
+	return ((walk->at.sp - sizeof(uint64_t)) | (HI_PAGE_BYTES - 1)) + 1;
 }
 
 /*
@@ -104,16 +71,12 @@ static bool enter_stack(struct walk *walk)
 	return is_known;
 }
 
-/*
- * This function checks the bounds by the region list. An instrumented build of the tests would add
- * its own idea of the bounds of a stack.
- */
-__attribute__((no_sanitize("address"))) static bool read_word(const struct walk *walk,
-							      uint64_t address, uint64_t *out_word)
+static bool read_return_address(const struct walk *walk, uint64_t cfa, int bp_slot,
+				uint64_t *out_pc)
 {
-	if (address & 7 || address < walk->at.sp || address >= walk->top || walk->top - address < 8)
+	if (!read_word(walk, cfa + 8 * (int64_t)HI_ARCH_RETURN_SLOT(bp_slot), out_pc))
 		return false;
-	*out_word = *(const uint64_t *)address;
+	*out_pc = arch_plain_address(*out_pc);
 	return true;
 }
 
@@ -131,13 +94,11 @@ static enum hi_stack_end step_to_cfa(struct walk *walk, uint64_t cfa, int bp_slo
 	 */
 	const bool is_back = walk->is_pc_exact && slot < walk->at.sp;
 
-	if (cfa > walk->top || !read_word(walk, cfa - HI_ARCH_RETURN_BELOW_CFA, &caller.pc))
+	if (cfa > walk->top || !read_return_address(walk, cfa, bp_slot, &caller.pc))
 		return HI_END_BAD_FRAME;
 	if (bp_slot && !is_back && !read_word(walk, slot, &caller.bp))
 		return HI_END_BAD_FRAME;
-	walk->at = caller;
-	walk->is_pc_exact = false;
-	return caller.pc ? NO_END : HI_END_COMPLETE;
+	return go_to(walk, &caller);
 }
 
 /*
@@ -203,6 +164,22 @@ static enum hi_stack_end step_out_of_realigned(struct walk *walk, struct rule ru
 }
 
 /*
+ * Replaces the pc of an interpreted frame by its method. Which bytecode the interpreter was at is
+ * no part of a stack. Where a signal interrupted it, bp may still be the caller's.
+ */
+static void note_method(struct walk *walk, struct rule rule)
+{
+	uint64_t method;
+
+	if (!rule.bp_slot || walk->is_pc_exact ||
+	    !read_word(walk, walk->at.bp + 8 * (int64_t)rule.bp_slot, &method) || !method ||
+	    method & 7 || method >> HI_FRAME_METHOD_SHIFT)
+		return;
+	walk->scratch->frame[walk->count - 1] = HI_FRAME_METHOD | method;
+	walk->has_methods = true;
+}
+
+/*
  * Leaves a frame of an interpreter: it has a frame pointer, and its caller's sp was moved, so that
  * it is beside bp.
  */
@@ -213,12 +190,11 @@ static enum hi_stack_end step_to_saved_sp(struct walk *walk, struct rule rule)
 
 	if (!read_word(walk, bp + 8 * (int64_t)rule.cfa, &caller.sp) ||
 	    !read_word(walk, cfa + 8 * HI_ARCH_FRAME_BP_SLOT, &caller.bp) ||
-	    !read_word(walk, cfa - HI_ARCH_RETURN_BELOW_CFA, &caller.pc) || caller.sp & 7 ||
+	    !read_return_address(walk, cfa, HI_ARCH_FRAME_BP_SLOT, &caller.pc) || caller.sp & 7 ||
 	    caller.sp < cfa || caller.sp > walk->top)
 		return HI_END_BAD_FRAME;
-	walk->at = caller;
-	walk->is_pc_exact = false;
-	return caller.pc ? NO_END : HI_END_COMPLETE;
+	note_method(walk, rule);
+	return go_to(walk, &caller);
 }
 
 /*
@@ -288,7 +264,9 @@ step_to_other_stack(struct walk *walk, struct rule rule)
 	walk->at.sp = end - distance;
 	if (walk->at.sp & 7 || !enter_stack(walk))
 		return HI_END_REGION;
-	return step_to_cfa(walk, walk->at.sp + HI_ARCH_RETURN_BELOW_CFA, rule.bp_slot);
+	if (HI_ARCH_LINK_REGISTER)
+		return step_from_go(walk);
+	return step_to_cfa(walk, walk->at.sp - 8 * (int64_t)HI_ARCH_RETURN_SLOT(0), rule.bp_slot);
 }
 
 /*
@@ -296,8 +274,13 @@ step_to_other_stack(struct walk *walk, struct rule rule)
  */
 __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struct rule rule)
 {
+	enum hi_stack_end end;
+
 	switch (rule.kind) {
 	case HI_UNWIND_SP:
+		/* a guess may have left sp unknown */
+		if (HI_ARCH_LINK_REGISTER && walk->is_guess)
+			return step_by_frame_pointer(walk);
 		return step_to_cfa(walk, walk->at.sp + 8 * (int64_t)rule.cfa, rule.bp_slot);
 	case HI_UNWIND_BP:
 		return step_to_cfa(walk, walk->at.bp + 8 * (int64_t)rule.cfa, rule.bp_slot);
@@ -321,6 +304,8 @@ __attribute__((noinline)) static enum hi_stack_end step(struct walk *walk, struc
 	case HI_UNWIND_BP_SP:
 		return step_to_saved_sp(walk, rule);
 	default:
+		if (HI_ARCH_LINK_REGISTER && link_step(walk, rule, &end))
+			return end;
 		return step_by_frame_pointer(walk);
 	}
 }
@@ -370,7 +355,7 @@ pass_plain_frames(struct walk *walk, uint32_t count)
 	const uint64_t code_lo = walk->code_lo, code_bytes = walk->code_bytes;
 	int64_t slot;
 
-	if (walk->is_pc_exact || sp & 7)
+	if (walk->is_pc_exact || sp & 7 || (HI_ARCH_LINK_REGISTER && walk->is_guess))
 		return count;
 	for (; end < full; pc = caller) {
 		if (pc - 1 - code_lo < code_bytes)
@@ -398,7 +383,7 @@ pass_plain_frames(struct walk *walk, uint32_t count)
 		}
 		if (cfa > top)
 			break;
-		caller = *(const uint64_t *)(cfa - HI_ARCH_RETURN_BELOW_CFA);
+		caller = arch_plain_address(*((const uint64_t *)cfa + HI_ARCH_RETURN_SLOT(slot)));
 		if (!caller)
 			break;
 		bp = slot ? (const uint64_t *)cfa + slot : bp;
@@ -410,6 +395,15 @@ pass_plain_frames(struct walk *walk, uint32_t count)
 	walk->hash = hash;
 	walk->at = (struct registers){.pc = pc, .sp = sp, .bp = *bp};
 	return (uint32_t)(end - walk->scratch->frame);
+}
+
+static uint64_t hash_of_all(const struct walk *walk)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < walk->count; i++)
+		hash = frames_hash(hash, walk->scratch->frame[i]);
+	return hash;
 }
 
 static struct rule rule_of(const struct walk *walk, uint64_t pc)
@@ -430,15 +424,14 @@ struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,
 		.is_plain = true,
 	};
 	enum hi_stack_end end = NO_END;
-	uint32_t count = 0;
 
 	enter_stack(&walk);
-	scratch->frame[count++] = walk.at.pc;
+	scratch->frame[walk.count++] = walk.at.pc;
 	walk.hash = frames_hash(0, walk.at.pc);
 	while (end == NO_END) {
 		struct rule rule;
 
-		count = pass_plain_frames(&walk, count);
+		walk.count = pass_plain_frames(&walk, walk.count);
 		rule = rule_of(&walk, walk.at.pc - !walk.is_pc_exact);
 		walk.is_plain =
 			walk.is_plain && (rules_is_plain(rule) || rule.kind == HI_UNWIND_END);
@@ -449,17 +442,17 @@ struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,
 		 */
 		if (end != NO_END && !(end == HI_END_REGION && walk.is_pc_exact))
 			break;
-		if (count == HI_FRAMES_MAX) {
+		if (walk.count == HI_FRAMES_MAX) {
 			end = HI_END_DEPTH;
 			break;
 		}
-		scratch->frame[count++] = walk.at.pc;
+		scratch->frame[walk.count++] = walk.at.pc;
 		walk.hash = frames_hash(walk.hash, walk.at.pc);
 	}
 	scratch->unknown_sp = walk.unknown_sp;
 	return (struct stack_end){
-		.hash = walk.hash,
-		.count = (uint16_t)count,
+		.hash = walk.has_methods ? hash_of_all(&walk) : walk.hash,
+		.count = (uint16_t)walk.count,
 		.reason = (uint8_t)reason_of(&walk, end),
 		.is_plain = walk.is_plain && end == HI_END_COMPLETE && !walk.unknown_sp,
 	};

@@ -39,7 +39,8 @@ struct stack_end {
 };
 
 /*
- * Writes the caller's return addresses to scratch->frame, beginning with call->return_address.
+ * Writes the caller's return addresses to scratch->frame, beginning with call->return_address; of
+ * interpreted frames the methods (HI_FRAME_METHOD).
  * thread: the thread pointer; no frame of the thread's own stack lies above it.
  */
 struct stack_end stack_walk(const struct hi_state *state, uint64_t thread,

@@ -76,14 +76,21 @@ static inline uint32_t load(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
+/* A thread that has the link finds the node as it was written, and the stack of its id. */
+static inline uint32_t load_link(const uint32_t *link)
+{
+	return __atomic_load_n(link, __ATOMIC_ACQUIRE);
+}
+
 static inline uint64_t load_pc(const struct hi_walk_node *node)
 {
 	return __atomic_load_n(&node->pc, __ATOMIC_RELAXED);
 }
 
+/* Where the kind has NEXT, this takes the place of reading a link. */
 static inline struct hi_walk_node load_rule(const struct hi_walk_node *node)
 {
-	return (struct hi_walk_node){.rule = __atomic_load_n(&node->rule, __ATOMIC_RELAXED)};
+	return (struct hi_walk_node){.rule = __atomic_load_n(&node->rule, __ATOMIC_ACQUIRE)};
 }
 
 static inline bool is_caller(const struct hi_walk_node *node, uint32_t callee, uint64_t pc)
@@ -109,7 +116,7 @@ static inline const struct hi_walk_node *find_edge(const struct hi_state *state,
 	const uint32_t *edge = edges_of(state, callee, pc), *const end = edge + PROBES;
 
 	for (; edge < end; edge++) {
-		const uint32_t place = load(edge);
+		const uint32_t place = load_link(edge);
 
 		if (!place)
 			break;
@@ -126,8 +133,8 @@ static inline const struct hi_walk_node *find_edge(const struct hi_state *state,
 static inline const struct hi_walk_node *choose(uint64_t nodes, const struct hi_walk_node *node,
 						uint64_t pc)
 {
-	const struct hi_walk_node *first = node_at(nodes, load(&node->caller)),
-				  *second = node_at(nodes, load(&first->other));
+	const struct hi_walk_node *first = node_at(nodes, load_link(&node->caller)),
+				  *second = node_at(nodes, load_link(&first->other));
 
 	return load_pc(first) == pc ? first : second;
 }
@@ -147,6 +154,12 @@ __attribute__((no_sanitize("address"))) static inline uint64_t cfa_by_bp(struct 
 	return cfa & 7 || cfa <= sp || cfa + 8 * (uint64_t)rule.bp_slot < sp ? UINT64_MAX : cfa;
 }
 
+__attribute__((no_sanitize("address"))) static inline uint64_t
+return_address(struct hi_walk_node rule, uint64_t cfa)
+{
+	return arch_plain_address(*((const uint64_t *)cfa + HI_ARCH_RETURN_SLOT(rule.bp_slot)));
+}
+
 /* Walks from the node of a leaf. Returns the id of the stack, or 0. */
 __attribute__((no_sanitize("address"))) static inline uint32_t
 follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t sp, uint64_t top)
@@ -160,8 +173,7 @@ follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t s
 		while ((rule = load_rule(node)).kind == (BY_SP | NEXT)) {
 			sp += (uint64_t)rule.cfa;
 			node++;
-			if (sp > top ||
-			    load_pc(node) != *(const uint64_t *)(sp - HI_ARCH_RETURN_BELOW_CFA))
+			if (sp > top || load_pc(node) != return_address(rule, sp))
 				return 0;
 		}
 		if (__builtin_expect(rule.kind == END, 0))
@@ -172,7 +184,7 @@ follow(const struct hi_state *state, const struct hi_walk_node *node, uint64_t s
 			sp = cfa_by_bp(rule, sp);
 		if (sp > top)
 			return 0;
-		pc = *(const uint64_t *)(sp - HI_ARCH_RETURN_BELOW_CFA);
+		pc = return_address(rule, sp);
 		callee = node;
 		node = choose(nodes, node, pc);
 		if (__builtin_expect(load_pc(node) != pc, 0))
@@ -216,14 +228,14 @@ static uint32_t *find_link(const struct hi_state *state, uint32_t callee, uint64
 	uint32_t *link = callee ? &node_at(nodes, callee)->caller : NULL, place;
 
 	for (unsigned i = 0; link && i < 2; i++) {
-		place = load(link);
+		place = load_link(link);
 		if (!place || load_pc(node_at(nodes, place)) == pc)
 			return link;
 		link = &node_at(nodes, place)->other;
 	}
 	link = edges_of(state, callee, pc);
 	for (unsigned i = 0; i < PROBES; i++, link++) {
-		place = load(link);
+		place = load_link(link);
 		if (!place || is_caller(node_at(nodes, place), callee, pc))
 			return link;
 	}
@@ -281,7 +293,7 @@ static uint32_t go_on(struct hi_state *state, uint32_t callee, const struct hi_w
 
 	if (!link)
 		return 0;
-	place = load(link);
+	place = load_link(link);
 	if (!place)
 		place = add(state, link, node);
 	if (!place || !callee)

@@ -2,7 +2,7 @@
 /*
  * sharer.h - for targets: a process of its own in the memory of this one, by clone with CLONE_VM
  * and without CLONE_THREAD, that may allocate. It gets thread-local storage of its own from the
- * dynamic linker, as pthread_create would give it to a thread. (glibc, x86-64.)
+ * dynamic linker, as pthread_create would give it to a thread. (glibc)
  */
 #ifndef SHARER_H
 #define SHARER_H
@@ -18,9 +18,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define SHARER_STACK_BYTES (256u << 10) /* at its upper end, as in a thread's: */
-#define SHARER_THREAD_BYTES 4096u       /* what libc knows of the thread, */
-#define SHARER_TLS_BYTES (32u << 10)    /* and below that its variables */
+#include "sharer_tls.h"
+
+#define SHARER_STACK_BYTES (256u << 10)
 
 static inline void *sharer_idle(void *unused)
 {
@@ -36,22 +36,15 @@ static inline void sharer_be_threaded(void)
 		abort();
 }
 
-/* tcbhead_t of glibc: what is not the dynamic linker's is copied from our own. */
 static inline char *sharer_new_tls(char *at)
 {
-	enum { SELF = 0x10, STACK_GUARD = 0x28, POINTER_GUARD = 0x30 };
 	void *(*allocate)(void *) =
 		(void *(*)(void *))(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_allocate_tls");
 	char *tls = allocate ? allocate(at) : NULL;
-	const char *own;
 
 	if (!tls)
 		abort();
-	__asm__("mov %%fs:0, %0" : "=r"(own));
-	memcpy(tls, &tls, sizeof(tls));
-	memcpy(tls + SELF, &tls, sizeof(tls));
-	memcpy(tls + STACK_GUARD, own + STACK_GUARD, 8);
-	memcpy(tls + POINTER_GUARD, own + POINTER_GUARD, 8);
+	sharer_fill_tls(tls);
 	return tls;
 }
 
@@ -82,13 +75,12 @@ static inline pid_t sharer_start(struct sharer_place *place, int (*work)(void *)
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (place->stack == MAP_FAILED)
 			abort();
-		place->tls =
-			sharer_new_tls(place->stack + SHARER_STACK_BYTES - SHARER_THREAD_BYTES);
+		place->tls = sharer_new_tls(place->stack + SHARER_STACK_BYTES - SHARER_TLS_ABOVE);
 	}
 	place->work = work;
 	place->argument = argument;
 	place->parent = getpid();
-	return clone(sharer_begin, place->tls - SHARER_TLS_BYTES,
+	return clone(sharer_begin, place->tls - SHARER_TLS_BELOW,
 		     CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SETTLS | SIGCHLD, place, NULL,
 		     place->tls);
 }

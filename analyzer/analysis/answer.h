@@ -5,8 +5,10 @@
  * Blocks are grouped by the function that a person would look at, where they were allocated. Each
  * group has a trend (trend.h), tested at a level that holds for all groups together. What is left
  * grows perhaps as a whole, though no group does: then the function is looked for through which all
- * of that leads. At last all of it is compared with the growth of the process, as /proc has it:
- * what was seen growing while the process did not has replaced older blocks.
+ * of that leads. At last all of it is compared with the blocks that were freed meanwhile, with what
+ * the allocators count in use, and with the growth of the process, as /proc has it: what was seen
+ * growing while less is in use otherwise has replaced older blocks. And what does not grow any more
+ * at the end may have, for a part of the window.
  *
  * docs/sampling.md has the derivation. Start at answer_open().
  */
@@ -46,6 +48,12 @@ struct answer_row {
 	bool is_holder;    /* the process grows, and this one holds most of what it may be */
 	bool is_enlarged;  /* it is one block, which became larger again and again */
 	bool is_scattered; /* many functions allocate, and none leads to all: call is one of them */
+	bool is_unshown;   /* the process grows by less, and nothing tells why */
+	/*
+	 * it does not grow any more, but holds most of answer.risen, and most of what it holds had
+	 * come by then; 0 = it is another row
+	 */
+	double came_ns;
 };
 
 struct answer {
@@ -62,22 +70,41 @@ struct answer {
 	size_t row_count;
 	uint8_t *stack_verdict; /* by stack: enum trend_verdict of its group */
 	size_t growing;         /* number of groups that grow, also beyond ANSWER_ROWS */
-	double slope, slope_low, slope_high; /* of all groups that grow */
+	double slope, slope_low, slope_high; /* of all groups that grow, */
+	double growing_live;                 /* and what they have in use */
+	/*
+	 * groups that grow by their samples, but with others by more than what is in use or the
+	 * process: it is not known which of them do; and the sum of their slopes
+	 */
+	size_t doubted;
+	double doubted_slope;
 	struct process_growth process;
 	struct heap_growth heap;
+	struct heap_use use;
 	struct mapping_growth mappings;
 	/* of all groups that grow: usable bytes beyond those requested, per second; 0 = not known
 	 */
 	double rounding;
 	double held; /* bytes allocated in the window and in use at its end, with rounding */
 	/*
-	 * share of the growth of the process that all that grows is, with rounding; < 0 = not known
+	 * what is in use grows by less than all that grows: the rest of it is in the place of older
+	 * blocks, which were freed
+	 */
+	bool is_partly;
+	/*
+	 * share of the growth of the process that all that grows is, with rounding, or
+	 * what is in use where that grows by less; < 0 = not known
 	 */
 	double explained;
 	double explained_high; /* the same by the upper end of the slope */
 	double more_ns;        /* of TREND_TOO_FEW; 0 = not known */
 	/* the same at the places that allocate most often, of which fewer samples were taken */
 	double detectable_anywhere;
+	/*
+	 * nothing grows, but so much more is in use for good than at the start, in bytes; where
+	 * that is not known, the process has so much more; 0 = no more than usual
+	 */
+	double risen;
 	double detectable; /* bytes per second: what leaks faster leaves enough samples */
 	/* at least that; what leaks faster would hold more than any place does, or have a slope */
 	double claimed;

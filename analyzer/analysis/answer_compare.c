@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * answer_compare.c - what grows by its samples, compared with frees of blocks from before the
- * session and with the memory of the process. See answer.h.
+ * session, with what the allocators count in use, and with the memory of the process. See answer.h.
  */
 #include <math.h>
 
@@ -9,12 +9,16 @@
 
 #define NS_PER_S 1e9
 /*
- * What was seen grows this much faster than the process at least, if it replaces older blocks;
- * where the process grows half as fast, it may be either.
+ * What was seen grows this much faster than what is in use at least, if it replaces older blocks;
+ * where that grows half as fast, it may be either.
  */
 #define REPLACES_TIMES 2.0
 /* all groups together, as often as memory that was free before is not filled again */
 #define TOGETHER_TIMES 1.3
+/* the same beside what is in use, to which pages make no difference, */
+#define USE_TIMES 1.1
+/* and of what is held: less came in use, of which the first tenth of the window is not known */
+#define USE_SHARE 0.8
 /*
  * Of the bytes that a group holds: so much must have come in addition, if it grows, and not in the
  * place of what was freed.
@@ -137,15 +141,57 @@ static bool find_excess(const struct finder *finder, const struct group *group, 
 	return all > 0 && known >= KNOWN_SHARE * all;
 }
 
+/* Whether the count of what is in use contradicts that the group grows. */
+static bool is_balanced(const struct finder *finder, const struct group *group)
+{
+	const struct heap_use *use = &finder->answer->use;
+
+	return use->is_known && group->trend.slope_low > REPLACES_TIMES * fmax(use->high, 0) &&
+	       use->bytes < GROWTH_SHARE * group->live;
+}
+
+/* Whether what is in use grows by half as much at least, beside what grows anyway. */
+static bool is_counted(const struct finder *finder, double slope, double other_slope)
+{
+	const struct heap_use *use = &finder->answer->use;
+
+	return use->is_known && use->low - other_slope > GROWTH_SHARE * slope;
+}
+
+/*
+ * Whether the memory of the process grows by less than that. It does not say why: blocks replace
+ * others, or fill memory that was free, or most of their pages are never touched.
+ */
+static bool is_unshown(const struct finder *finder, double slope_low, double times)
+{
+	const struct process_growth *process = &finder->answer->process;
+
+	return process->is_known && slope_low > times * fmax(process->high, 0);
+}
+
+/* What the process had at the start is replaced, or filled, by then at the latest. */
+static double until_shown_ns(const struct finder *finder, const struct group *group)
+{
+	const double before = (double)finder->profile->meta.memory.anonymous_begin;
+
+	return fmax(finder->answer->window_ns,
+		    before / group->trend.slope * NS_PER_S - finder->answer->window_ns);
+}
+
+static void leave_open(struct group *group, double more_ns)
+{
+	group->trend.verdict = TREND_TOO_FEW;
+	group->trend.more_ns = more_ns;
+}
+
 /*
  * Compares a group that grows by its samples with what else is known. The frees of older blocks
- * decide. Where these are not known, the memory of the process does: it contradicts that something
- * grows which grows faster than it. And what holds so little that the process would not show it may
- * take the place of older blocks, too.
+ * decide, or else the allocators' count of what is in use. Where neither does, the memory of the
+ * process may contradict, which leaves it open. And what holds so little that the process would not
+ * show it may take the place of older blocks, too.
  */
 void answer_compare(const struct finder *finder, struct group *group)
 {
-	const struct process_growth *process = &finder->answer->process;
 	const double window_ns = finder->answer->window_ns,
 		     grown = group->trend.slope * window_ns / NS_PER_S;
 	double low, high;
@@ -160,38 +206,125 @@ void answer_compare(const struct finder *finder, struct group *group)
 		if (group->is_confirmed)
 			return;
 	}
-	if (process->is_known && group->trend.slope_low > REPLACES_TIMES * fmax(process->high, 0)) {
+	if (is_balanced(finder, group)) {
 		group->trend.verdict = TREND_REPLACES;
-	} else if (grown < SHOWS_BYTES) {
-		group->trend.verdict = TREND_TOO_FEW;
-		group->trend.more_ns = window_ns * (SHOWS_BYTES / grown - 1);
+	} else if (!is_counted(finder, group->trend.slope, 0)) {
+		group->is_unshown = is_unshown(finder, group->trend.slope_low, REPLACES_TIMES);
+		if (group->is_unshown)
+			leave_open(group, until_shown_ns(finder, group));
+		else if (grown < SHOWS_BYTES)
+			leave_open(group, window_ns * (SHOWS_BYTES / grown - 1));
 	}
 }
 
+/* What is in use grows by more than all that grows: what seems to replace older blocks may, too. */
+static void doubt_replaced(struct finder *finder)
+{
+	double other_slope = 0;
+
+	for (size_t i = 0; i < finder->group_count; i++)
+		if (trend_is_growth(finder->group[i].trend.verdict))
+			other_slope += finder->group[i].trend.slope_high;
+	for (size_t i = 0; i < finder->group_count; i++) {
+		struct group *group = &finder->group[i];
+
+		if (group->trend.verdict == TREND_REPLACES &&
+		    is_counted(finder, group->trend.slope, other_slope))
+			leave_open(group, finder->answer->window_ns);
+	}
+}
+
+/* Neither is enough: what began late has a slope of its own, and what is held may be of before. */
+bool answer_exceeds_use(const struct answer *answer, double slope_low, double live)
+{
+	const struct heap_use *use = &answer->use;
+
+	return use->is_known && slope_low > USE_TIMES * fmax(use->high, 0) &&
+	       use->bytes < USE_SHARE * live;
+}
+
+/* Usable bytes to each byte that was requested, as far as is known. */
+static double usable_times(const struct group *group)
+{
+	const struct estimate *bytes = &group->sum.bytes;
+
+	return bytes->value > 0 ? 1 + bytes->slack / bytes->value : 1;
+}
+
+/* Of all groups that grow, in usable bytes but for sizes. */
+struct growing {
+	size_t count;
+	double slope_low; /* of the sum of their slopes, whose errors are independent */
+	double live;
+	struct sizes sizes;
+};
+
+static struct growing sum_growing(const struct finder *finder)
+{
+	struct growing growing = {0};
+	double slope = 0, squares = 0;
+
+	for (size_t i = 0; i < finder->group_count; i++) {
+		const struct group *group = &finder->group[i];
+
+		if (!trend_is_growth(group->trend.verdict))
+			continue;
+		const double usable = usable_times(group);
+		const double spread = usable * (group->trend.slope - group->trend.slope_low);
+
+		slope += usable * group->trend.slope;
+		squares += spread * spread;
+		for (uint32_t k = 0; k < HI_SIZE_CLASSES; k++)
+			growing.sizes.bytes[k] += group->sizes.bytes[k];
+		growing.live += usable * group->live;
+		growing.count++;
+	}
+	growing.slope_low = slope - sqrt(squares);
+	return growing;
+}
+
 /*
- * Compares all groups that grow with the process: if they grow by more than it together, some of
- * them replace older blocks. Which ones is not known of those that frees do not confirm.
+ * Whether frees confirm that the group itself grows. What came in addition in its classes may be
+ * of any group that grows there, as classes have no stacks: the others may have all that they hold.
+ */
+static bool is_confirmed_itself(const struct finder *finder, const struct group *group,
+				const struct sizes *growing)
+{
+	double low, high;
+
+	if (!group->is_confirmed || !find_excess(finder, group, &low, &high))
+		return false;
+	for (uint32_t i = 0; i < HI_SIZE_CLASSES; i++)
+		if (group->sizes.bytes[i] > 0 && finder->old_variance[i] >= 0)
+			low -= growing->bytes[i] - group->sizes.bytes[i];
+	return low > GROWTH_SHARE * group->live;
+}
+
+/*
+ * Compares all groups that grow with what is in use, and with the process: if they grow by more
+ * than it together, some of them replace older blocks. Which ones is not known of those that frees
+ * do not confirm.
  */
 void answer_compare_all(struct finder *finder)
 {
-	const struct process_growth *process = &finder->answer->process;
-	double sum = 0;
-	size_t growing = 0;
+	struct answer *answer = finder->answer;
+	const struct growing growing = sum_growing(finder);
 
-	for (size_t i = 0; i < finder->group_count; i++) {
-		if (!trend_is_growth(finder->group[i].trend.verdict))
-			continue;
-		sum += finder->group[i].trend.slope_low;
-		growing++;
-	}
-	if (!process->is_known || growing < 2 || sum <= TOGETHER_TIMES * fmax(process->high, 0))
+	doubt_replaced(finder);
+	if (growing.count < 2)
+		return;
+	if (!answer_exceeds_use(answer, growing.slope_low, growing.live) &&
+	    (is_counted(finder, growing.slope_low, 0) ||
+	     !is_unshown(finder, growing.slope_low, TOGETHER_TIMES)))
 		return;
 	for (size_t i = 0; i < finder->group_count; i++) {
 		struct group *group = &finder->group[i];
 
-		if (!trend_is_growth(group->trend.verdict) || group->is_confirmed)
+		if (!trend_is_growth(group->trend.verdict) ||
+		    is_confirmed_itself(finder, group, &growing.sizes))
 			continue;
-		group->trend.verdict = TREND_TOO_FEW;
-		group->trend.more_ns = finder->answer->window_ns;
+		answer->doubted++;
+		answer->doubted_slope += group->trend.slope;
+		leave_open(group, answer->window_ns);
 	}
 }

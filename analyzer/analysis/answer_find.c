@@ -17,9 +17,6 @@
 /* survivors that decide most cases (docs/sampling.md) */
 #define SURVIVORS_ENOUGH 32.0
 
-/* growth of a process in which blocks replace others, as heaps become fragmented */
-#define REPLACES_MAX (1024.0 * 1024)
-
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 void answer_group_add_row(struct group *group, const struct profile *profile,
@@ -164,27 +161,6 @@ static void set_stack_verdicts(const struct finder *finder)
 	}
 }
 
-static void set_verdict(struct answer *answer)
-{
-	const struct process_growth *process = &answer->process;
-
-	answer->verdict = answer->row_count ? answer->row[0].trend.verdict : TREND_STEADY;
-	if (answer->verdict == TREND_TOO_FEW)
-		answer->more_ns = answer->row[0].trend.more_ns;
-	/* a leak among those of the same sizes, or of the same function, may be why it grows */
-	if (answer->verdict == TREND_REPLACES && process->is_known &&
-	    process->low > answer->detectable && process->bytes > REPLACES_MAX) {
-		answer->verdict = TREND_TOO_FEW;
-		answer->more_ns = answer->window_ns;
-	}
-	if (!answer->growing || !process->is_known || process->slope <= 0 || process->low <= 0)
-		return;
-	const double usable = 1 + answer->rounding / answer->slope;
-
-	answer->explained = usable * answer->slope / process->slope;
-	answer->explained_high = usable * answer->slope_high / process->slope;
-}
-
 /* What leaks faster would have left SURVIVORS_ENOUGH samples, at the interval of most of the time.
  */
 static double detectable_rate(const struct profile *profile, double window_ns)
@@ -224,12 +200,14 @@ static double slope_if_it_grows(const struct group *group)
 
 /*
  * The rate above which no place can leak unseen: what leaked is held, and the slope has an upper
- * end. Never below what samples can show.
+ * end. Never below what samples can show, what was passed over, and what has risen.
  */
 static double claim(const struct finder *finder)
 {
 	const double seconds = finder->answer->window_ns / NS_PER_S;
-	double rate = finder->answer->detectable;
+	const double passed = (double)finder->profile->meta.passed_bytes;
+	double rate =
+		fmax(finder->answer->detectable, fmax(passed, finder->answer->risen) / seconds);
 
 	for (size_t i = 0; i < finder->group_count; i++) {
 		const struct group *group = &finder->group[i];
@@ -281,7 +259,8 @@ static int find_all(struct finder *finder)
 	answer_add_enlarged(finder);
 	set_stack_verdicts(finder);
 	add_holder(finder);
-	set_verdict(answer);
+	answer_add_stopped(finder);
+	answer_set_verdict(answer);
 	answer->claimed = claim(finder);
 	return 0;
 }
@@ -325,6 +304,8 @@ int answer_open(const struct profile *profile, double tail_ns, double level,
 		err = process_growth_of(&profile->meta, &out_answer->process);
 	if (!err)
 		err = mapping_growth_of(profile, &out_answer->frames, &out_answer->mappings);
+	if (!err)
+		err = heap_use_of(&profile->meta, &out_answer->use);
 	heap_growth_of(&profile->meta, &out_answer->heap);
 	if (!err && window_ns > 0 && tail_ns < window_ns) {
 		out_answer->detectable = detectable_rate(profile, window_ns);

@@ -3,7 +3,8 @@
  * answer_groups.h - the groups from which the answer is made, for the files that make it:
  * answer_find.c sums them up and tests them, answer_rest.c looks for what grows only as a whole,
  * answer_compare.c compares with what does not come from samples, answer_rows.c orders them,
- * answer_keeper.c and answer_enlarged.c find what a group as such does not show.
+ * answer_verdict.c says what they come to,
+ * answer_keeper.c, answer_enlarged.c and answer_stopped.c find what a group as such does not show.
  */
 #ifndef HI_ANSWER_GROUPS_H
 #define HI_ANSWER_GROUPS_H
@@ -26,10 +27,12 @@ struct group {
 	struct trend trend;
 	bool is_confirmed;     /* by frees */
 	bool grows_by_samples; /* whatever the comparison made of it */
+	bool is_unshown;       /* as in struct answer_row */
 	double live, most;     /* bytes in use; of the stack that holds most */
 	uint32_t stack;
 	size_t stacks;
 	bool is_caller, is_scattered, is_enlarged, is_holder; /* as in struct answer_row */
+	double came_ns;
 };
 
 /* What is known while an answer is looked for. */
@@ -88,6 +91,18 @@ int answer_find_keeper(const struct finder *finder, struct group *group, uint32_
  */
 void answer_add_enlarged(struct finder *finder);
 
+/*
+ * answer_stopped.c: if nothing grows, but more is in use for good than at the start, adds the group
+ * that holds most of it. To be called last.
+ */
+void answer_add_stopped(struct finder *finder);
+
+/*
+ * answer_verdict.c: the verdict of all rows, and how much of the growth of the process they are. To
+ * be called when all have been added.
+ */
+void answer_set_verdict(struct answer *answer);
+
 /* answer_compare.c */
 void answer_add_sizes(const struct profile *profile, const struct profile_row *row,
 		      struct sizes *sizes);
@@ -99,6 +114,11 @@ void answer_find_old_freed(struct finder *finder);
 void answer_compare(const struct finder *finder, struct group *group);
 /* The same of all groups together, after that. */
 void answer_compare_all(struct finder *finder);
+/*
+ * Whether what is in use is known to grow by less than what has this lower end of a slope, and
+ * holds so much, in usable bytes.
+ */
+bool answer_exceeds_use(const struct answer *answer, double slope_low, double live);
 
 /* answer_rows.c: makes a row of the group, if it is of interest. call: NO_GROUP = its own. */
 void answer_add_group(struct finder *finder, const struct group *group, uint32_t call);

@@ -60,10 +60,12 @@ void answer_add_group(struct finder *finder, const struct group *group, uint32_t
 		.is_enlarged = group->is_enlarged,
 		.is_holder = group->is_holder,
 		.is_scattered = group->is_scattered,
+		.is_unshown = group->is_unshown,
+		.came_ns = group->came_ns,
 	};
 
 	/* of what is not decided, only what may grow is of interest */
-	if (!rank(row.trend.verdict) || (row.trend.verdict == TREND_TOO_FEW &&
+	if (!rank(row.trend.verdict) || (row.trend.verdict == TREND_TOO_FEW && !row.came_ns &&
 					 (row.trend.slope_low <= 0 || row.trend.samples < 1)))
 		return;
 	/* nor what is nothing beside what grows */
@@ -74,6 +76,7 @@ void answer_add_group(struct finder *finder, const struct group *group, uint32_t
 	if (!trend_is_growth(row.trend.verdict))
 		return;
 	answer->growing++;
+	answer->growing_live += group->live;
 	answer->slope += row.trend.slope;
 	answer->slope_low += row.trend.slope_low;
 	answer->slope_high += row.trend.slope_high;

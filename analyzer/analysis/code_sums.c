@@ -116,7 +116,7 @@ static int code_of(struct summing *summing, int32_t module, const struct machine
 		return 0;
 	if (!sums->is_open[module]) {
 		sums->is_open[module] = true;
-		if (machine_code_open(summing->profile, module, summing->wish->binary,
+		if (machine_code_open(summing->profile, module, &summing->wish->files,
 				      &sums->code[module]) == -ENOMEM)
 			return -ENOMEM;
 	}

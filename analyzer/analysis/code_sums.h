@@ -45,7 +45,7 @@ struct code_sums {
 
 struct code_wish {
 	const bool *function; /* by function: true = its code is wanted */
-	const char *binary;   /* as in symbols.h */
+	struct file_wish files;
 	enum sample_type type;
 	bool with_inlined; /* also code that a wanted function is inlined into */
 };

@@ -28,15 +28,25 @@ struct machine {
 	cs_mode mode;
 	bool has_att_syntax;
 	uint8_t unit; /* bytes emitted together if they are no instruction */
-	const char *const *branches;
+	bool (*is_branch)(const char *mnemonic); /* one that may name its destination */
 };
 
-static const char *const x86_branches[] = {"call", "j", NULL};
-static const char *const aarch64_branches[] = {"b", "cb", "tb", NULL};
+static bool is_x86_branch(const char *mnemonic)
+{
+	return mnemonic[0] == 'j' || strncmp(mnemonic, "call", 4) == 0;
+}
+
+/* Others begin with the same letters: bfi, bic, brk. */
+static bool is_aarch64_branch(const char *mnemonic)
+{
+	return strcmp(mnemonic, "b") == 0 || strcmp(mnemonic, "bl") == 0 ||
+	       strncmp(mnemonic, "b.", 2) == 0 || strncmp(mnemonic, "cb", 2) == 0 ||
+	       strncmp(mnemonic, "tb", 2) == 0;
+}
 
 static const struct machine machines[] = {
-	{EM_X86_64, CS_ARCH_X86, CS_MODE_64, true, 1, x86_branches},
-	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, false, 4, aarch64_branches},
+	{EM_X86_64, CS_ARCH_X86, CS_MODE_64, true, 1, is_x86_branch},
+	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, false, 4, is_aarch64_branch},
 };
 
 struct disassembler {
@@ -130,13 +140,10 @@ static uint64_t target_of(const struct machine *machine, const cs_insn *instruct
 {
 	const char *comma = strrchr(instruction->op_str, ','),
 		   *last = comma ? comma + 1 : instruction->op_str;
-	bool is_branch = false;
 	char *end;
 
-	for (const char *const *branch = machine->branches; *branch; branch++)
-		is_branch |= strncmp(instruction->mnemonic, *branch, strlen(*branch)) == 0;
 	last += strspn(last, " #");
-	if (!is_branch || strncmp(last, "0x", 2))
+	if (!machine->is_branch(instruction->mnemonic) || strncmp(last, "0x", 2))
 		return 0;
 	const uint64_t target = strtoull(last, &end, 16);
 	return *end ? 0 : target;

@@ -2,6 +2,12 @@
 /* heap_growth.c - see heap_growth.h. */
 #include "heap_growth.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "hi_slope.h"
+#include "hooked_lines.h"
+
 #define NS_PER_S 1e9
 #define GROWN_MIN (1u << 20)
 #define GROWN_SHARE 0.02 /* of the anonymous memory */
@@ -15,6 +21,10 @@
  */
 #define SEEN_TIMES 2
 #define SEEN_MORE (8u << 20)
+/* The same where the look decides what is said of samples. */
+#define COUNTED_TIMES 1.25
+#define COUNTED_MORE (1u << 20)
+#define FIRST 0.1 /* of the window: as in process_growth.c */
 
 double heap_growth_kept(const struct heap_moment *moment)
 {
@@ -76,4 +86,71 @@ void heap_growth_of(const struct profile_meta *meta, struct heap_growth *out_gro
 		.is_retained =
 			has_grown && kept >= RETAINED_KEPT * grown && used <= RETAINED_USED * grown,
 	};
+}
+
+static size_t count_hooked(const struct profile_meta *meta)
+{
+	const char *cursor = meta->hooked;
+	size_t count = 0, size;
+
+	while (hooked_lines_next(&cursor, &size))
+		count++;
+	return count;
+}
+
+/* "glibc 2.36 and jemalloc 5.3" */
+static size_t count_names(const char *names)
+{
+	const char separator[] = " and ";
+	size_t count = names ? 1 : 0;
+
+	while (names && (names = strstr(names, separator))) {
+		names += sizeof(separator) - 1;
+		count++;
+	}
+	return count;
+}
+
+/*
+ * Whether the looks have counted all that was hooked. A look knows no allocator that the user has
+ * named (--prefix). What the samples see in use must be part of its count.
+ */
+static bool counts_all(const struct profile_meta *meta)
+{
+	const struct heap_history *heap = &meta->heap;
+	const struct heap_moment *last = heap->count ? &heap->moment[heap->count - 1] : NULL;
+
+	return last && !heap_history_is_refused(heap) && meta->files <= 1 &&
+	       count_hooked(meta) <= count_names(heap->name) &&
+	       seen_at(meta, last->time_ns) <=
+		       COUNTED_TIMES * (double)last->used_bytes + COUNTED_MORE;
+}
+
+int heap_use_of(const struct profile_meta *meta, struct heap_use *out_use)
+{
+	const struct heap_history *heap = &meta->heap;
+	double time[HEAP_MOMENTS_MAX], value[HEAP_MOMENTS_MAX];
+	struct slope slope;
+	size_t used = 0;
+
+	*out_use = (struct heap_use){0};
+	for (uint32_t i = 0; i < heap->count; i++) {
+		const struct heap_moment *moment = &heap->moment[i];
+
+		if (!heap_moment_is_sure(moment) ||
+		    (double)moment->time_ns < FIRST * (double)meta->duration_ns)
+			continue;
+		time[used] = (double)moment->time_ns / NS_PER_S;
+		value[used++] = (double)moment->used_bytes;
+	}
+	if (used < SLOPE_POINTS_MIN || !counts_all(meta))
+		return 0;
+	const int err = slope_of(time, value, used, &slope);
+	if (!err && isfinite(slope.low) && isfinite(slope.high))
+		*out_use = (struct heap_use){.is_known = true,
+					     .slope = slope.value,
+					     .low = slope.low,
+					     .high = slope.high,
+					     .bytes = value[used - 1] - value[0]};
+	return err;
 }

@@ -24,7 +24,19 @@ struct heap_growth {
 	bool is_retained; /* most of the growth is kept, and little of it used */
 };
 
+/*
+ * How fast the blocks in use grow, by the allocators' own count of their usable bytes: whether they
+ * were touched, and what the process had free before, makes no difference to it.
+ */
+struct heap_use {
+	bool is_known;
+	double slope, low, high; /* bytes per second, and its 95 % interval */
+	double bytes;            /* from the first look to the last */
+};
+
 void heap_growth_of(const struct profile_meta *meta, struct heap_growth *out_growth);
+/* Not known: too few looks, or none of all allocators that were hooked. Returns 0 or -ENOMEM. */
+int heap_use_of(const struct profile_meta *meta, struct heap_use *out_use);
 /* Freed, and kept by the allocator. */
 double heap_growth_kept(const struct heap_moment *moment);
 /* Whether the allocator keeps so much that it matters. */

@@ -12,13 +12,13 @@ static Elf *elf_of(const struct machine_code *code)
 	return code->program.elf ? code->program.elf : code->names.file.elf;
 }
 
-int machine_code_open(const struct profile *profile, int32_t module, const char *binary,
+int machine_code_open(const struct profile *profile, int32_t module, const struct file_wish *wish,
 		      struct machine_code *out_code)
 {
-	const struct file_source source = {.pid = profile->meta.pid, .exe = profile->meta.exe};
+	const struct file_source source = file_source_here(profile, wish);
 	struct machine_code code = MACHINE_CODE_CLOSED;
 	GElf_Ehdr header;
-	int err = module_names_open(&source, profile, module, binary, &code.names);
+	int err = module_names_open(&source, profile, module, wish->binary, &code.names);
 
 	if (err)
 		return err;

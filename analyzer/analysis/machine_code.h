@@ -20,10 +20,10 @@ struct machine_code {
 	((struct machine_code){.names = MODULE_NAMES_CLOSED, .program = OBJFILE_CLOSED})
 
 /*
- * binary: as in symbols.h. Returns 0; -ENOENT: there is no such file, or only files with another
+ * Returns 0; -ENOENT: there is no such file, or only files with another
  * build-id; -ENOMEM.
  */
-int machine_code_open(const struct profile *profile, int32_t module, const char *binary,
+int machine_code_open(const struct profile *profile, int32_t module, const struct file_wish *wish,
 		      struct machine_code *out_code);
 void machine_code_close(struct machine_code *code);
 /* False: only a debug file was found. It has names but no code. */

@@ -31,6 +31,8 @@ static const char *const allocators[] = {
 	"mmap",
 	"mmap64",
 	"sbrk",
+	"__sbrk",
+	"__GI___sbrk",
 	"brk",
 	"__libc_malloc*",
 	"__libc_calloc",

@@ -11,9 +11,15 @@
 #include <string.h>
 
 #include "hi_version.h"
+#include "mapping_rows.h"
 #include "otlp_dictionary.h"
 #include "otlp_fields.h"
+#include "pool_rows.h"
 #include "pprof_fields.h"
+#include "sample_types.h"
+
+_Static_assert(SAMPLE_TYPE_COUNT + MAPPING_TYPES + POOL_TYPES <= OTLP_TYPES_MAX,
+	       "all types that a profile of ours may have");
 
 struct values {
 	uint64_t value[OTLP_TYPES_MAX]; /* int64 on the wire */

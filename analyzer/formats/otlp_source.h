@@ -10,7 +10,7 @@
 
 #include "protobuf.h"
 
-#define OTLP_TYPES_MAX 8u
+#define OTLP_TYPES_MAX 16u
 
 /* An entry of a table; it gets a number in the dictionary when it is first used. */
 struct otlp_part {

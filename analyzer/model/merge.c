@@ -132,6 +132,8 @@ static void add_row(struct merge *merge, struct profile_row *to, const struct pr
 	to->first_ns = earlier(to->first_ns, from->first_ns);
 	to->last_ns = to->last_ns > from->last_ns ? to->last_ns : from->last_ns;
 	to->grain = to->grain > from->grain ? to->grain : from->grain;
+	to->is_mapping |= from->is_mapping;
+	to->is_pooled |= from->is_pooled;
 }
 
 static int merge_rows(struct merge *merge)

@@ -20,6 +20,7 @@ static const struct option always[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"output", required_argument, NULL, 'o'},
 	{"binary", required_argument, NULL, 'p'},
+	{"sysroot", required_argument, NULL, OPTION_SYSROOT},
 	{"limit", required_argument, NULL, 'n'},
 	{"sort", required_argument, NULL, OPTION_SORT},
 	{"intervals", no_argument, NULL, OPTION_INTERVALS},

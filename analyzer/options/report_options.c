@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "hi_options.h"
 #include "hi_units.h"
@@ -386,6 +387,21 @@ static int set_timeout(struct report_options *options, const char *text)
 	return 0;
 }
 
+static int set_sysroot(struct report_options *options, const char *directory)
+{
+	struct stat status;
+
+	if (stat(directory, &status) || !S_ISDIR(status.st_mode)) {
+		report_complain(options,
+				"--sysroot wants a directory that has the files of the "
+				"profile's machine; %s is none",
+				directory);
+		return -EINVAL;
+	}
+	options->symbols.files.sysroot = options->render.files.sysroot = directory;
+	return 0;
+}
+
 static int set_seconds(struct report_options *options, const char *text)
 {
 	const char *end;
@@ -414,8 +430,10 @@ int report_options_set(struct report_options *options, int code, const struct hi
 		options->output = value;
 		return 0;
 	case 'p':
-		options->symbols.binary = options->render.binary = value;
+		options->symbols.files.binary = options->render.files.binary = value;
 		return 0;
+	case OPTION_SYSROOT:
+		return set_sysroot(options, value);
 	case 'n':
 		return set_limit(options, given);
 	case OPTION_SORT:

@@ -14,8 +14,8 @@
 #include "sample_types.h"
 
 /* Options that are used while files are read, or that the shell sets by other means. */
-static const char *const unsettable[] = {"help",      "output",  "binary", "base",
-					 "diff-base", "timeout", "seconds"};
+static const char *const unsettable[] = {"help",      "output",  "binary",  "base",
+					 "diff-base", "timeout", "seconds", "sysroot"};
 
 static bool is_settable(const char *name)
 {

@@ -2,6 +2,8 @@
 /* live_residency.c - see live_residency.h. Start at live_residency_measure(). */
 #include "live_residency.h"
 
+#include "hi_page.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,12 +36,12 @@ struct measuring {
 
 static uint64_t first_page(const struct extent *extent)
 {
-	return extent->address / HI_PAGE_BYTES;
+	return extent->address / hi_page_bytes();
 }
 
 static uint64_t end_page(const struct extent *extent)
 {
-	return (extent->address + extent->bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES;
+	return (extent->address + extent->bytes + hi_page_bytes() - 1) / hi_page_bytes();
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -82,7 +84,7 @@ static int read_run(struct measuring *measuring, size_t block, uint64_t page)
 
 static uint64_t bytes_in_page(const struct extent *extent, uint64_t page)
 {
-	const uint64_t lo = page * HI_PAGE_BYTES, hi = lo + HI_PAGE_BYTES,
+	const uint64_t lo = page * hi_page_bytes(), hi = lo + hi_page_bytes(),
 		       end = extent->address + extent->bytes;
 
 	return (end < hi ? end : hi) - (extent->address > lo ? extent->address : lo);

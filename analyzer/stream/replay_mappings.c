@@ -60,7 +60,7 @@ static void come_back(void *context, const struct mapping_part *part)
 
 static bool is_range(uint64_t address, uint64_t bytes)
 {
-	return bytes && address < BLOCK_BYTES_MAX && bytes <= BLOCK_BYTES_MAX &&
+	return bytes && address < ADDRESS_END && bytes <= BLOCK_BYTES_MAX &&
 	       address % HI_PAGE_BYTES == 0 && bytes % HI_PAGE_BYTES == 0;
 }
 

@@ -15,7 +15,9 @@
 #include "profile.h"
 #include "stack_ids.h"
 
-#define BLOCK_BYTES_MAX (1ull << 47) /* no block of a user address space is larger */
+/* of addresses, of whatever CPU the stream is */
+#define ADDRESS_END (1ull << HI_STREAM_EVENT_ADDRESS_BITS)
+#define BLOCK_BYTES_MAX ADDRESS_END
 #define INTERVAL_MAX BLOCK_BYTES_MAX /* with a larger interval nothing would be sampled */
 
 /*

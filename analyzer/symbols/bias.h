@@ -6,12 +6,12 @@
 #ifndef HI_BIAS_H
 #define HI_BIAS_H
 
+#include "file_source.h"
 #include "profile.h"
 
 /*
- * Replaces every PROFILE_BIAS_UNKNOWN. binary: as in symbols.h. Call this before symbols_resolve().
- * 0 or -ENOMEM.
+ * Replaces every PROFILE_BIAS_UNKNOWN. Call this before symbols_resolve(). 0 or -ENOMEM.
  */
-int bias_complete(struct profile *profile, const char *binary);
+int bias_complete(struct profile *profile, const struct file_wish *wish);
 
 #endif

@@ -46,14 +46,16 @@ static bool is_pointer(int tag)
 	       tag == DW_TAG_rvalue_reference_type;
 }
 
-/* Goes past qualifiers and, with all, past names. False: that ends at none, which is void. */
+/* Goes past qualifiers and, with all, past names and Ada's ranges of other types. False: that ends
+ * at none, which is void. */
 static bool peel(Dwarf_Die *type, bool all, bool *out_is_known)
 {
 	for (unsigned i = 0; i < TYPE_NEST_MAX; i++) {
 		const int tag = dwarf_tag(type);
 
 		*out_is_known = true;
-		if (!is_qualifier(tag) && !(all && tag == DW_TAG_typedef))
+		if (!is_qualifier(tag) &&
+		    !(all && (tag == DW_TAG_typedef || tag == DW_TAG_subrange_type)))
 			return true;
 		if (!type_of(type, type, out_is_known))
 			return false;
@@ -73,6 +75,14 @@ static bool points_to_pointer(Dwarf_Die *pointer)
 	       peel(&to, true, &is_known) && is_pointer(dwarf_tag(&to));
 }
 
+/* Ada's System.Address, to which GNAT gives the type of an integer. */
+static bool is_address_of_ada(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	return name && strcmp(name, "system__address") == 0;
+}
+
 static enum hi_parameter_kind kind_of_base(Dwarf_Die *type, uint8_t *out_bytes)
 {
 	Dwarf_Attribute attribute;
@@ -85,6 +95,8 @@ static enum hi_parameter_kind kind_of_base(Dwarf_Die *type, uint8_t *out_bytes)
 	*out_bytes = (uint8_t)(bytes < UINT8_MAX ? bytes : UINT8_MAX);
 	if (bytes > (int)WORD_BYTES)
 		return HI_PARAMETER_OTHER;
+	if (bytes == (int)WORD_BYTES && is_address_of_ada(type))
+		return HI_PARAMETER_POINTER;
 	switch (encoding) {
 	case DW_ATE_signed:
 	case DW_ATE_unsigned:

@@ -65,6 +65,12 @@ static int ask(int ask_fd, const struct profile_module *module,
 	return file_source_notify(ask_fd, &numbered) ? -EPIPE : receive_answer(ask_fd);
 }
 
+struct file_source file_source_here(const struct profile *profile, const struct file_wish *wish)
+{
+	return (struct file_source){
+		.pid = profile->meta.pid, .exe = profile->meta.exe, .sysroot = wish->sysroot};
+}
+
 /* ---- by ourselves ---------------------------------------------------------------------------- */
 
 /* The analyzer reaches into no code of the injector, so it has its own paths of /proc. */
@@ -147,25 +153,41 @@ static int open_perf_map(const struct file_source *source, const char *path)
 	return -ENOENT;
 }
 
+/*
+ * Formats the target's root, which ends without a slash. Returns its length, or -ENOENT: it is not
+ * there.
+ */
+static int format_root(const struct file_source *source, enum hi_file_kind kind, char *out_root,
+		       size_t size)
+{
+	/* what a compiler at run time has written is on no other machine */
+	if (source->sysroot && kind != HI_FILE_PERF_MAP)
+		return strlen(source->sysroot) < size
+			       ? snprintf(out_root, size, "%s", source->sysroot)
+			       : -ENOENT;
+	return is_still_there(source) ? snprintf(out_root, size, "/proc/%u/root", source->pid)
+				      : -ENOENT;
+}
+
 static int open_here(const struct file_source *source, const struct profile_module *module,
 		     const struct hi_file_request *request)
 {
 	const bool in_target = hi_file_is_in_target(request->place);
 	const char *object_path = module && module->path ? module->path : "";
-	char path[ROOT_SIZE + PATH_MAX];
+	char path[2 * PATH_MAX];
 	struct stat status;
-	size_t root = 0;
+	int root = 0;
 
 	/* a path in the target's root may lead to another file by now: that is HI_FILE_NAMED */
 	if (request->kind == HI_FILE_MAPPED)
 		return module->open_path && strstr(module->open_path, "/map_files/") &&
-				       is_still_there(source)
+				       !source->sysroot && is_still_there(source)
 			       ? open_regular(module->open_path, 0, &status)
 			       : -ENOENT;
-	if (in_target && !is_still_there(source))
-		return -ENOENT;
 	if (in_target)
-		root = (size_t)snprintf(path, sizeof(path), "/proc/%u/root", source->pid);
+		root = format_root(source, (enum hi_file_kind)request->kind, path, PATH_MAX);
+	if (root < 0)
+		return root;
 	const uint32_t pid = request->kind == HI_FILE_PERF_MAP && in_target
 				     ? own_pid_of(source->pid)
 				     : source->pid;

@@ -18,7 +18,18 @@ struct file_source {
 	 * unknown
 	 */
 	const char *exe;
+	/* directory that has the files of the target's machine, by their paths there; NULL = none
+	 */
+	const char *sysroot;
 };
+
+/* What the user says of the files that a report needs. NULL = nothing. */
+struct file_wish {
+	const char *binary;  /* file to use for the main program; other modules ignore it */
+	const char *sysroot; /* as above */
+};
+/* That of a report. It is valid as long as the profile. */
+struct file_source file_source_here(const struct profile *profile, const struct file_wish *wish);
 
 /*
  * A descriptor of a regular file, or negative errno. module may be NULL for PERF_MAP; its number

@@ -200,9 +200,9 @@ int symbols_check_binary(const struct profile *profile, const struct symbols_opt
 	static const struct profile_module unknown;
 	const int32_t module = module_names_main(profile);
 
-	return options->binary
+	return options->files.binary
 		       ? objfile_check(module == NO_MODULE ? &unknown : &profile->module[module],
-				       options->binary)
+				       options->files.binary)
 		       : 0;
 }
 
@@ -246,7 +246,7 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 	struct module_names names;
 	int err = module_names_open(&resolver->source, profile,
 				    profile->frame[resolver->order[begin]].module,
-				    resolver->options->binary, &names);
+				    resolver->options->files.binary, &names);
 
 	if (err)
 		return err;
@@ -262,15 +262,13 @@ static int resolve_object(struct resolver *resolver, size_t begin, size_t end)
 
 int symbols_resolve(struct profile *profile, const struct symbols_options *options)
 {
-	struct resolver resolver = {
-		.profile = profile,
-		.options = options,
-		.source = {.ask_fd = options->ask_fd,
-			   .pid = profile->meta.pid,
-			   .exe = profile->meta.exe},
-	};
+	struct resolver resolver = {.profile = profile,
+				    .options = options,
+				    .source = file_source_here(profile, &options->files)};
 	int err = collect_frames(&resolver);
 	size_t end;
+
+	resolver.source.ask_fd = options->ask_fd;
 
 	for (size_t begin = 0; begin < resolver.count && err != -ENOMEM; begin = end) {
 		const int32_t module = profile->frame[resolver.order[begin]].module;

@@ -17,6 +17,7 @@
 #ifndef HI_SYMBOLS_H
 #define HI_SYMBOLS_H
 
+#include "file_source.h"
 #include "profile.h"
 
 /* What symbols_resolve() did, and which files would give more names. */
@@ -32,7 +33,7 @@ struct symbols_findings {
 	char *lacked, *lacked_here;
 };
 struct symbols_options {
-	const char *binary; /* file to use for the main program (report -p); NULL = find it */
+	struct file_wish files;
 	bool full_names;    /* keep parameters and template arguments */
 	bool complete;      /* also look for source lines and inlined calls of named frames */
 	int ask_fd;         /* socket to ask for files (file_source.h); 0 = open them here */
@@ -41,8 +42,8 @@ struct symbols_options {
 	struct symbols_findings *findings;
 };
 /*
- * Checks whether options->binary can be the profile's program. 0; -ESTALE: it is another build;
- * -ENOEXEC: it is no ELF file; or the negative errno of open().
+ * Checks whether options->files.binary can be the profile's program. 0; -ESTALE: it is another
+ * build; -ENOEXEC: it is no ELF file; or the negative errno of open().
  */
 int symbols_check_binary(const struct profile *profile, const struct symbols_options *options);
 /*

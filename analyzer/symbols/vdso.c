@@ -8,14 +8,14 @@
 #include <sys/auxv.h>
 
 /*
- * The size of the mapping: whole pages, so that the section headers, which come after the last
- * segment, are included.
+ * The size of the mapping: whole pages. The section headers come after the last segment, in a page
+ * of their own if that ends with one (Linux 6.12 for arm64).
  */
 static size_t mapped_size(const ElfW(Ehdr) * header)
 {
 	const ElfW(Phdr) *segment = (const ElfW(Phdr) *)((uintptr_t)header + header->e_phoff);
 	const size_t page = getauxval(AT_PAGESZ);
-	size_t size = 0;
+	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		if (segment[i].p_type == PT_LOAD &&

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "render_answer.h"
 #include "text_out.h"
@@ -78,6 +79,7 @@ static void put_heap(const struct answer *answer, FILE *out)
 {
 	const struct heap_history *history = &answer->profile->meta.heap;
 	const struct heap_growth *heap = &answer->heap;
+	const struct heap_use *use = &answer->use;
 	const struct heap_moment *now = heap->now;
 
 	if (!now && !heap_history_is_refused(history))
@@ -104,6 +106,9 @@ static void put_heap(const struct answer *answer, FILE *out)
 			"\"retained_bytes\":%.0f,\"own_bytes\":%.0f,\"is_retention\":%s}",
 			heap->seconds, heap->anonymous, heap->used, heap->kept, heap->own,
 			heap->is_retained ? "true" : "false");
+	if (use->is_known)
+		fprintf(out, ",\"used_slope\":{\"value\":%.1f,\"low\":%.1f,\"high\":%.1f}",
+			use->slope, use->low, use->high);
 	fputc('}', out);
 }
 
@@ -163,6 +168,8 @@ static void put_sentence(const struct answer *answer, FILE *out)
 	render_answer_sentence(answer, buffer);
 	if (!fclose(buffer) && size) {
 		text[size - 1] = 0; /* the newline */
+		for (char *at = text; (at = strchr(at, '\n')); at++)
+			*at = ' ';
 		fputs(",\"sentence\":", out);
 		text_json(text, out);
 	}
@@ -178,6 +185,8 @@ void render_answer_json(const struct answer *answer, FILE *out)
 		fprintf(out, ",\"explained\":%.3f", answer->explained);
 	if (answer->more_ns > 0)
 		fprintf(out, ",\"more_seconds\":%.0f", ceil(answer->more_ns / NS_PER_S));
+	if (answer->risen > 0)
+		fprintf(out, ",\"risen_bytes\":%.0f", answer->risen);
 	fprintf(out,
 		",\"detectable_bytes_per_second\":%.6g"
 		",\"detectable_anywhere_bytes_per_second\":%.6g",

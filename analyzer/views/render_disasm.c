@@ -301,7 +301,7 @@ int render_disasm(const struct profile *profile, const struct render_options *op
 		return render_result(err, out);
 	err = annotated_wanted("disasm", options->argument, &disassembly.functions, &wanted);
 	const struct code_wish wish = {
-		.function = wanted, .binary = options->binary, .type = options->type};
+		.function = wanted, .files = options->files, .type = options->type};
 	if (!err)
 		err = code_sums_open(profile, &disassembly.functions, &wish, &disassembly.sums);
 	if (!err)

@@ -300,7 +300,8 @@ static void print_warnings(const struct profile *profile, FILE *out)
 		fprintf(out,
 			"Warning: up to %" PRIu64
 			" allocations of %s were passed over, as too many threads were inside at "
-			"once; the interval of the total allows for them\n",
+			"once, or on other stacks where a call had been left; the interval of the "
+			"total allows for them\n",
 			meta->no_thread_slot,
 			hi_format_bytes((double)meta->passed_bytes, rate, sizeof(rate)));
 	if (meta->end_reason == HI_STREAM_END_DEADMAN)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "file_source.h"
 #include "leaks.h"
 #include "profile_set.h"
 #include "series.h"
@@ -28,7 +29,7 @@ struct render_options {
 	const char *source_path;
 	/* prefixes to remove from file names, separated by colons; NULL = none */
 	const char *trim_path;
-	const char *binary; /* disasm: the main program's file; NULL = find it */
+	struct file_wish files; /* disasm, weblist */
 	/* massif: one snapshot per file, in the order given (snapshots.h); NULL = there are none */
 	struct snapshots *snapshots;
 	size_t file_count;           /* files of the new side that were added up */

@@ -98,7 +98,7 @@ int weblist_code_open(const struct profile *profile, const struct functions *fun
 		      struct weblist_code *out_code)
 {
 	const struct code_wish code_wish = {.function = wanted,
-					    .binary = options->binary,
+					    .files = options->files,
 					    .type = options->type,
 					    .with_inlined = true};
 	const struct code_lines_wish wish = {

@@ -8,6 +8,15 @@
 
 #include "plain_text.h"
 
+const char *const answer_mapped_names[ANSWER_MAPPED_COUNT] = {
+	[ANSWER_MAPPED_APPLICATION] = "application_bytes",
+	[ANSWER_MAPPED_ALLOCATOR] = "allocator_bytes",
+	[ANSWER_MAPPED_STACK] = "stack_bytes",
+	[ANSWER_MAPPED_LINKER] = "linker_bytes",
+	[ANSWER_MAPPED_GO] = "go_bytes",
+	[ANSWER_MAPPED_UNKNOWN] = "unknown_bytes",
+};
+
 static const char *find(const char *answer, const char *name)
 {
 	char key[64];
@@ -26,26 +35,51 @@ static bool read_number(const char *answer, const char *name, double *out_number
 	return at != NULL;
 }
 
-/* The text of a string; a character that is written as a number becomes a question mark. */
+/*
+ * Reads one character of a JSON string, from *at on, and moves that behind it. A control character
+ * is written as reports write it in names, \n or \x1b: names that differ in it must not become one.
+ */
+static void read_character(const char **at, char into[8])
+{
+	const char *text = *at;
+	unsigned code;
+
+	if (text[0] != '\\' || !text[1]) {
+		snprintf(into, 8, "%c", text[0]);
+		*at += 1;
+	} else if (text[1] == 'u' && sscanf(text + 2, "%4x", &code) == 1 && strnlen(text, 6) == 6) {
+		snprintf(into, 8, code < ' ' || code == 127 ? "\\x%02x" : "?", code);
+		*at += 6;
+	} else {
+		snprintf(into, 8, "%s%c", strchr("nrt", text[1]) ? "\\" : "", text[1]);
+		*at += 2;
+	}
+}
+
 static void read_string(const char *answer, const char *name, char *into, size_t size)
 {
 	const char *at = find(answer, name);
+	char text[512] = "", character[8];
 	size_t length = 0;
-	char text[512];
 
 	*into = 0;
 	if (!at || *at != '"')
 		return;
-	for (at++; *at && *at != '"' && length < sizeof(text) - 1; at++) {
-		const bool is_number = at[0] == '\\' && at[1] == 'u';
-
-		at += at[0] == '\\' && at[1];
-		text[length++] = is_number ? '?' : *at;
-		for (int i = 0; is_number && i < 4 && at[1]; i++)
-			at++;
+	for (at++; *at && *at != '"' && length < sizeof(text) - sizeof(character);) {
+		read_character(&at, character);
+		length += (size_t)sprintf(text + length, "%s", character);
 	}
-	text[length] = 0;
 	plain_text_copy(into, size, text);
+}
+
+static void read_mappings(const char *answer, struct answer_fields *fields)
+{
+	const char *mappings = find(answer, "mappings");
+
+	fields->has_mappings = mappings != NULL;
+	for (size_t i = 0; i < ANSWER_MAPPED_COUNT && fields->has_mappings; i++)
+		fields->has_mappings =
+			read_number(mappings, answer_mapped_names[i], &fields->mapped[i]);
 }
 
 bool answer_fields_read(const char *answer, struct answer_fields *out_fields)
@@ -65,6 +99,7 @@ bool answer_fields_read(const char *answer, struct answer_fields *out_fields)
 		if (!totals || !read_number(totals, numbers[i].name, numbers[i].number))
 			return false;
 	read_string(answer, "sentence", fields.sentence, sizeof(fields.sentence));
+	read_mappings(answer, &fields);
 	*out_fields = fields;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "proc_file.h"
 #include "procfs.h"
@@ -27,12 +28,25 @@ void program_mark_read(pid_t pid, struct program_mark *out_mark)
 	free(auxv);
 }
 
-static bool is_same_program(pid_t pid, const struct program_mark *mark)
+bool program_mark_is_same(const struct program_mark *one, const struct program_mark *other)
 {
-	struct program_mark own;
+	return one->size && one->size == other->size && !memcmp(one->auxv, other->auxv, one->size);
+}
 
-	program_mark_read(pid, &own);
-	return own.size && own.size == mark->size && !memcmp(own.auxv, mark->auxv, own.size);
+struct program_file program_file_of(pid_t pid)
+{
+	struct stat file;
+
+	if (stat(proc_path(pid, 0, "exe").text, &file))
+		return (struct program_file){0};
+	return (struct program_file){.device = file.st_dev, .inode = file.st_ino};
+}
+
+static bool runs(pid_t pid, const struct program_file *program)
+{
+	const struct program_file now = program_file_of(pid);
+
+	return now.inode && now.inode == program->inode && now.device == program->device;
 }
 
 static bool shares_memory(const struct child *child)
@@ -82,6 +96,27 @@ struct family_parent {
 	bool are_known;
 };
 
+/* If it is not, it is counted as what it is, unless that is this command. */
+static bool is_same_program(struct children *children, const struct child *child)
+{
+	struct program_mark own;
+
+	program_mark_read(child->process.pid, &own);
+	if (runs(child->process.pid, &children->own))
+		return false;
+	if (program_mark_is_same(&own, &child->mark))
+		return true;
+	if (own.size) {
+		children->executed++;
+	} else if (process_found_is_there(&child->process)) {
+		children->closed++;
+		children->closed_one = child->process;
+	} else {
+		children->ended++;
+	}
+	return false;
+}
+
 static int see(struct children *children, const struct family_parent *parent, pid_t pid)
 {
 	struct process_found process;
@@ -100,13 +135,17 @@ static int see(struct children *children, const struct family_parent *parent, pi
 				.parent = *parent->process,
 				.mark = *parent->mark,
 				.is_seen = true};
-	if (parent->are_known)
-		return 0;
-	if (is_same_program(pid, parent->mark))
+	if (!parent->are_known && is_same_program(children, child))
 		child->state = CHILD_WAITS;
-	else
-		children->executed++;
 	return 0;
+}
+
+int children_see(struct children *children, const struct process_found *parent,
+		 const struct program_mark *mark, pid_t pid)
+{
+	const struct family_parent of = {parent, mark, false};
+
+	return see(children, &of, pid);
 }
 
 static int see_all(struct children *children, const struct family_parent *parent, char *text)
@@ -180,10 +219,8 @@ void children_settle(struct children *children)
 static bool is_taken(struct children *children, struct child *child)
 {
 	child->state = CHILD_IGNORED;
-	if (!is_same_program(child->process.pid, &child->mark)) {
-		children->executed++;
+	if (!is_same_program(children, child))
 		return false;
-	}
 	if (shares_memory(child)) {
 		child->state = CHILD_WAITS;
 		return false;

@@ -62,6 +62,9 @@ static void add(struct sum *sum, const struct member *member, const struct answe
 	sum->totals.in_use_objects += fields->in_use_objects;
 	sum->totals.allocated_bytes += fields->allocated_bytes;
 	sum->totals.allocated_objects += fields->allocated_objects;
+	sum->totals.has_mappings |= fields->has_mappings;
+	for (size_t i = 0; i < ANSWER_MAPPED_COUNT; i++)
+		sum->totals.mapped[i] += fields->mapped[i];
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -77,6 +80,8 @@ static void print_figures(const struct answer_fields *fields)
 
 static void print_row(const struct member *member, const struct answer_fields *fields)
 {
+	char mapped[HI_UNITS_TEXT_MAX];
+
 	char comm[sizeof(member->process.comm)];
 
 	plain_text_copy(comm, sizeof(comm), member->process.comm);
@@ -86,7 +91,29 @@ static void print_row(const struct member *member, const struct answer_fields *f
 		return;
 	}
 	print_figures(fields);
-	printf("  %s\n", *fields->sentence ? fields->sentence : "no answer");
+	printf("  %s", *fields->sentence ? fields->sentence : "no answer");
+	if (fields->has_mappings)
+		printf(" Mapped: %s", hi_format_bytes(fields->mapped[ANSWER_MAPPED_APPLICATION],
+						      mapped, sizeof(mapped)));
+	fputc('\n', stdout);
+}
+
+/* What was mapped and is still there, of all of them. */
+static void print_mapped(const struct answer_fields *totals)
+{
+	static const char *const what[ANSWER_MAPPED_COUNT] = {
+		"for the programs themselves", "for allocators",   "for stacks of threads",
+		"for the dynamic linker",      "for Go's runtime", "for nobody known"};
+	char text[HI_UNITS_TEXT_MAX];
+
+	if (!totals->has_mappings)
+		return;
+	fputs("Mapped meanwhile and still there:", stdout);
+	for (size_t i = 0; i < ANSWER_MAPPED_COUNT; i++)
+		if (!i || totals->mapped[i] > 0)
+			printf("%s %s %s", i ? "," : "",
+			       hi_format_bytes(totals->mapped[i], text, sizeof(text)), what[i]);
+	fputc('\n', stdout);
 }
 
 /* Every one that was attached to, and is let go. */
@@ -112,16 +139,19 @@ static void print_receipt(const struct members *members, const struct sum *sum)
 static void print_children(const struct members *members)
 {
 	size_t attached = 0;
+	char closed[64] = "";
 
 	if (!members->are_followed)
 		return;
+	if (members->closed)
+		snprintf(closed, sizeof(closed), ", %zu that cannot be looked at", members->closed);
 	for (size_t i = 0; i < members->count; i++)
 		attached += members->member[i].parent && members->member[i].outcome &&
 			    members->member[i].outcome->is_attached;
 	printf("Children forked meanwhile: %zu attached to, %zu ended before that, %zu executed "
-	       "another program, %zu beyond --max-children; children that lived for less than "
+	       "another program, %zu beyond --max-children%s; children that lived for less than "
 	       "100ms are not counted%s\n",
-	       attached, members->ended, members->executed, members->beyond,
+	       attached, members->ended, members->executed, members->beyond, closed,
 	       members->is_incomplete ? "; some may have been missed, as /proc could not be read"
 				      : "");
 }
@@ -140,6 +170,7 @@ static void print_sum(const struct members *members, const struct sum *sum)
 			printf("; %zu failed", sum->failed);
 		fputc('\n', stdout);
 	}
+	print_mapped(&sum->totals);
 	print_children(members);
 	print_receipt(members, sum);
 }
@@ -162,31 +193,79 @@ static void show_report(char **argv, int argc)
 		;
 }
 
-static void print_report(const struct members *members)
+/* Of the files that were written, as many as there are. NULL = out of memory. */
+static char **files_of(const struct members *members, bool is_mapped, int *out_count)
 {
-	static char name[] = "report", view[] = "--text", rows[] = "--nodecount=10";
-	char **argv = calloc(members->count + 4, sizeof(*argv));
+	char **file = calloc(members->count + 1, sizeof(*file));
+
+	*out_count = 0;
+	for (size_t i = 0; file && i < members->count; i++) {
+		struct session_outcome *outcome = members->member[i].outcome;
+
+		if (has_profile(&members->member[i]))
+			file[(*out_count)++] = is_mapped ? outcome->pprof_path : outcome->heap_path;
+	}
+	return file;
+}
+
+/* view: an option of report; NULL = none besides --text. */
+static void show_sum(char **file, int count, char *view)
+{
+	static char name[] = "report", text[] = "--text", rows[] = "--nodecount=10";
+	char **argv = calloc((size_t)count + 5, sizeof(*argv));
 	int argc = 0;
 
 	if (!argv)
 		return;
 	argv[argc++] = name;
-	for (size_t i = 0; i < members->count; i++)
-		if (has_profile(&members->member[i]))
-			argv[argc++] = members->member[i].outcome->heap_path;
-	if (argc > 1) {
+	memcpy(&argv[argc], file, (size_t)count * sizeof(*argv));
+	argc += count;
+	argv[argc++] = text;
+	argv[argc++] = rows;
+	if (view)
 		argv[argc++] = view;
-		argv[argc++] = rows;
-		fputs("\nAll of them added up:\n", stdout);
-		show_report(argv, argc);
-		fputs("\nLook at all with: heapinject report", stdout);
-		for (int i = 1; i < argc - 2; i++)
-			printf(" %s", argv[i]);
-		fputs(" --text, or at one with --leaks; what was mapped (--mmap) is in the .pb.gz "
-		      "files\n",
-		      stdout);
-	}
+	show_report(argv, argc);
 	free(argv);
+}
+
+static void print_files(char **file, int count)
+{
+	for (int i = 0; i < count; i++)
+		printf(" %s", file[i]);
+}
+
+/* What was mapped is in the .pb.gz files. */
+static void print_mapped_report(const struct members *members)
+{
+	static char view[] = "--mmap";
+	int count;
+	char **file = files_of(members, true, &count);
+
+	if (file && count) {
+		fputs("\nWhat was mapped, added up:\n", stdout);
+		show_sum(file, count, view);
+		fputs("\nLook at what was mapped with: heapinject report", stdout);
+		print_files(file, count);
+		fputs(" --mmap --text\n", stdout);
+	}
+	free(file);
+}
+
+static void print_report(const struct members *members, bool has_mappings)
+{
+	int count;
+	char **file = files_of(members, false, &count);
+
+	if (file && count) {
+		fputs("\nAll of them added up:\n", stdout);
+		show_sum(file, count, NULL);
+		fputs("\nLook at all with: heapinject report", stdout);
+		print_files(file, count);
+		fputs(" --text, or at one with --leaks\n", stdout);
+	}
+	free(file);
+	if (has_mappings)
+		print_mapped_report(members);
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */
@@ -212,14 +291,19 @@ static void print_json_member(const struct member *member, const char *answer)
 static void print_json_sum(const struct members *members, const struct sum *sum)
 {
 	printf("],\"totals\":{\"samples\":%.0f,\"in_use_bytes\":%.0f,\"in_use_objects\":%.0f,"
-	       "\"allocated_bytes\":%.0f,\"allocated_objects\":%.0f},\"profiles\":%zu,"
-	       "\"failed\":%zu,\"ended_before\":%zu,\"not_begun\":%zu",
+	       "\"allocated_bytes\":%.0f,\"allocated_objects\":%.0f",
 	       sum->totals.samples, sum->totals.in_use_bytes, sum->totals.in_use_objects,
-	       sum->totals.allocated_bytes, sum->totals.allocated_objects, sum->profiles,
-	       sum->failed, sum->gone, sum->not_begun);
+	       sum->totals.allocated_bytes, sum->totals.allocated_objects);
+	for (size_t i = 0; i < ANSWER_MAPPED_COUNT && sum->totals.has_mappings; i++)
+		printf("%s\"%s\":%.0f", i ? "," : ",\"mappings\":{", answer_mapped_names[i],
+		       sum->totals.mapped[i]);
+	printf("%s},\"profiles\":%zu,\"failed\":%zu,\"ended_before\":%zu,\"not_begun\":%zu",
+	       sum->totals.has_mappings ? "}" : "", sum->profiles, sum->failed, sum->gone,
+	       sum->not_begun);
 	if (members->are_followed)
-		printf(",\"children\":{\"ended_before\":%zu,\"executed\":%zu,\"beyond\":%zu}",
-		       members->ended, members->executed, members->beyond);
+		printf(",\"children\":{\"ended_before\":%zu,\"executed\":%zu,\"beyond\":%zu,"
+		       "\"not_readable\":%zu}",
+		       members->ended, members->executed, members->beyond, members->closed);
 	fputs("}\n", stdout);
 }
 
@@ -272,7 +356,7 @@ int family_print(struct members *members, bool as_json)
 		print_json_sum(members, &sum);
 	} else {
 		print_sum(members, &sum);
-		print_report(members);
+		print_report(members, sum.totals.has_mappings);
 	}
 	fflush(stdout);
 	return exit_code_of(members, &sum);

@@ -23,6 +23,7 @@ static const struct row rows[ACCOUNT_PARTS] = {
 	[ACCOUNT_DATA] = {"data", "data of the program and libraries"},
 	[ACCOUNT_FILES] = {"files", "files, unchanged"},
 	[ACCOUNT_SHARED] = {"shared", "shared memory"},
+	[ACCOUNT_SESSION] = {"session", "of the session of heapinject"},
 };
 
 static struct stopped stopped_for(const struct account *account)

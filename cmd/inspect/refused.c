@@ -10,15 +10,15 @@
 #include "hi_exit.h"
 #include "preflight.h"
 
-/* What the user is told of attach is true of this, too. */
-static bool explain(pid_t pid, bool (*is_reason)(enum preflight_verdict verdict))
+/* Why it cannot be attached to is why `what` cannot be done, too. */
+static bool explain(pid_t pid, const char *what, bool (*is_reason)(enum preflight_verdict verdict))
 {
 	static struct preflight preflight;
 	char line[512];
 
 	if (preflight_run(pid, NULL, NULL, &preflight, NULL) || !is_reason(preflight.verdict))
 		return false;
-	preflight_explain(&preflight, line, sizeof(line));
+	preflight_explain(&preflight, what, line, sizeof(line));
 	fprintf(stderr, "heapinject: %s\n", line);
 	return true;
 }
@@ -38,7 +38,7 @@ static bool keeps_from_tracing(enum preflight_verdict verdict)
 
 int refused_print(pid_t pid, int err)
 {
-	if ((err == -EACCES || err == -EPERM || err == -ESRCH) && explain(pid, is_any))
+	if ((err == -EACCES || err == -EPERM || err == -ESRCH) && explain(pid, "look at", is_any))
 		return HI_EXIT_REFUSED;
 	fprintf(stderr, "heapinject: cannot look at process %d: %s\n", (int)pid,
 		err == -ESRCH ? "it has ended, or executes another program"
@@ -53,7 +53,7 @@ int refused_print(pid_t pid, int err)
 
 int refused_freeze(pid_t pid, int err, const char *why)
 {
-	if (err == -EBUSY && explain(pid, keeps_from_tracing))
+	if (err == -EBUSY && explain(pid, "stop", keeps_from_tracing))
 		return HI_EXIT_REFUSED;
 	fprintf(stderr, "heapinject: process %d was not looked at: %s\n", (int)pid, why);
 	return HI_EXIT_REFUSED;

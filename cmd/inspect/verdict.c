@@ -43,12 +43,14 @@ static double part_bytes(const struct account *account, enum account_part part)
 	return (double)(account->part[part].resident + account->part[part].swapped);
 }
 
+/* Without what a session has in it: that is not the program's. */
 static double sum_bytes(const struct account *account)
 {
 	double sum = 0;
 
 	for (unsigned i = 0; i < ACCOUNT_PARTS; i++)
-		sum += part_bytes(account, (enum account_part)i);
+		if (i != ACCOUNT_SESSION)
+			sum += part_bytes(account, (enum account_part)i);
 	return sum;
 }
 

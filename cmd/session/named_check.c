@@ -277,5 +277,6 @@ enum named_check named_check(struct named_function *function, const struct hi_si
 	if (result == NAMED_CHECK_GOOD)
 		result = check_int(function, signature, function->count, &function->count_is_int,
 				   out_why);
+	function->size_is_known = result == NAMED_CHECK_GOOD;
 	return result;
 }

@@ -17,7 +17,7 @@ enum named_check {
 	NAMED_CHECK_UNKNOWN, /* not all of the types are known */
 };
 
-/* If it is good, it also sets what the types say: size_is_int, count_is_int. */
+/* If it is good, it also sets what the types say: size_is_int, count_is_int, size_is_known. */
 enum named_check named_check(struct named_function *function, const struct hi_signature *signature,
 			     char out_why[NAMED_CHECK_TEXT_MAX]);
 

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,11 +21,25 @@
 
 /* what the child is to inherit, as this process was given it */
 static sigset_t inherited_mask;
-static struct sigaction inherited_sigchld;
+static struct sigaction inherited_sigchld, inherited_sigpipe;
+static int inherited_output[2]; /* standard output and error; -1 = closed */
+static bool is_inherited_noted;
+
+/* A descriptor under its own number, or closed; those that are opened until exec are. */
+static void take_back(int fd, int inherited)
+{
+	if (inherited < 0)
+		close(fd);
+	else
+		(void)dup2(inherited, fd);
+}
 
 static void prepare_child(void)
 {
 	pace_take_back();
+	take_back(STDOUT_FILENO, inherited_output[0]);
+	take_back(STDERR_FILENO, inherited_output[1]);
+	sigaction(SIGPIPE, &inherited_sigpipe, NULL);
 	sigaction(SIGCHLD, &inherited_sigchld, NULL);
 	sigprocmask(SIG_SETMASK, &inherited_mask, NULL);
 }
@@ -39,8 +54,21 @@ static void hold_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static void note_inherited(void)
+static int keep_open(int fd)
 {
+	const int flags = fcntl(fd, F_GETFD);
+
+	return flags < 0 || flags & FD_CLOEXEC ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+void run_note_inherited(void)
+{
+	if (is_inherited_noted)
+		return;
+	is_inherited_noted = true;
+	inherited_output[0] = keep_open(STDOUT_FILENO);
+	inherited_output[1] = keep_open(STDERR_FILENO);
+	sigaction(SIGPIPE, NULL, &inherited_sigpipe);
 	sigaction(SIGCHLD, NULL, &inherited_sigchld);
 	sigprocmask(SIG_SETMASK, NULL, &inherited_mask);
 }
@@ -131,6 +159,11 @@ static int finish(const struct session_options *options, const char *name, int e
 			name, (int)run->pid);
 	status = wait_end(run->pid);
 	status = exit_code_of(status, name);
+	if (options->outcome) {
+		options->outcome->program_exit = status;
+		options->outcome->session_exit = exit_code;
+		options->outcome->has_exited = true;
+	}
 	return status ? status : exit_code;
 }
 
@@ -139,7 +172,7 @@ int run_program(struct session_options *options, char **argv)
 	static struct run_child run;
 	struct launch start = {.argv = argv, .prepare = prepare_child};
 
-	note_inherited();
+	run_note_inherited();
 	hold_signals();
 	const int err = launch(&start, &run.pid);
 	if (err)
@@ -147,5 +180,7 @@ int run_program(struct session_options *options, char **argv)
 	ptrace_keep_status(run.pid);
 	options->run = &run;
 	options->pid = run.pid;
+	if (options->outcome)
+		options->outcome->program = run.pid;
 	return finish(options, argv[0], session_attach(options));
 }

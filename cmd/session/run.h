@@ -12,6 +12,12 @@
 #include "session.h"
 
 /*
+ * The program is to inherit what this process has now: signals that are blocked or ignored, and
+ * standard output and error. For a caller that changes these before run_program(), which may then
+ * be called in a child.
+ */
+void run_note_inherited(void);
+/*
  * argv: the program and its arguments, as of execvp. options->pid and ->run need not be set.
  * Returns the exit code of heapinject: that of the program, 128 and the number of the signal that
  * ended it, or a code of hi_exit.h if the program exited with 0 or was not run.

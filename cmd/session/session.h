@@ -60,11 +60,19 @@ struct session_outcome {
 	bool may_come; /* the process has exited, or replaced its program: others may follow it */
 	/* while it goes on */
 	bool is_attached, is_growing;
+	/* inode of the memory file that the process has for the session, and forked children with
+	 * it; 0 = it was not attached yet */
+	uint64_t memory_file;
+	/* of `run`: the program, once it was started, and how both ended, once it has ended */
+	pid_t program;
+	bool has_exited;
+	int program_exit, session_exit;
 	uint64_t begun_size; /* of what it has said on standard error until it was attached */
 	bool is_ending;      /* a signal from now on ends it before it has written its files */
 	uint64_t samples, dropped, live_bytes;
-	int64_t slope;            /* bytes per second, if it is growing */
-	char heap_path[PATH_MAX]; /* of the profile of the end; "" = there is none */
+	int64_t slope; /* bytes per second, if it is growing */
+	/* of the profile of the end; "" = there is none */
+	char heap_path[PATH_MAX], pprof_path[PATH_MAX];
 };
 
 struct session_options {

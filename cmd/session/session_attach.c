@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "held_memory.h"
@@ -46,10 +47,14 @@ static enum hi_stream_end_reason run(struct session *session)
 }
 
 /* For who has begun the session. */
-static void note_beginning(struct session_outcome *outcome)
+static void note_beginning(const struct session *session)
 {
+	struct session_outcome *outcome = session->options->outcome;
 	const off_t size = lseek(STDERR_FILENO, 0, SEEK_CUR);
+	struct stat file;
 
+	if (!fstat(session->attachment.arena.memfd, &file))
+		outcome->memory_file = file.st_ino;
 	outcome->begun_size = size > 0 ? (uint64_t)size : 0;
 	outcome->is_attached = true;
 }
@@ -74,7 +79,7 @@ static int run_attached(struct session *session)
 		session->progress.is_log = session->detached.is_on || session->options->family ||
 					   session_limit_is_log(session);
 		if (exit_code == HI_EXIT_OK && session->options->outcome)
-			note_beginning(session->options->outcome);
+			note_beginning(session);
 		exit_code = session_end(session, exit_code == HI_EXIT_OK ? run(session)
 									 : HI_STREAM_END_ERROR);
 		pump_close(&session->pump);

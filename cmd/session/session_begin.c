@@ -16,6 +16,7 @@
 #include "proc_file.h"
 #include "refusal.h"
 #include "session_loop.h"
+#include "session_memory.h"
 
 /* ---- before the target is touched ------------------------------------------------------------ */
 
@@ -59,7 +60,7 @@ int session_check_target(struct session *session)
 		return exit_code;
 	}
 	char line[512];
-	preflight_explain(&session->preflight, line, sizeof(line));
+	preflight_explain(&session->preflight, "attach to", line, sizeof(line));
 	fprintf(stderr, "heapinject: %s\n", line);
 	return HI_EXIT_REFUSED;
 }
@@ -132,9 +133,9 @@ static void name_unseen_mappings(const struct session *session)
 		      "be "
 		      "seen\n",
 		      stderr);
-	else if (!allocators->allocator[0].original[HI_FN_SBRK])
-		fputs("heapinject: sbrk cannot be hooked at its entry here: the heap of brk will "
-		      "not be among the mappings\n",
+	else if (!allocators->allocator[0].original[HI_FN_BRK])
+		fputs("heapinject: brk cannot be hooked at its entry here: its heap will not be "
+		      "among the mappings\n",
 		      stderr);
 }
 
@@ -176,8 +177,9 @@ static int describe_target(struct session *session)
 	if (!err)
 		err = pump_named(&session->pump, &session->options->named,
 				 session->attachment.arena.shared);
+	const struct proc_status status = session_read_memory(session);
 	if (!err)
-		err = session_send_memory(session);
+		err = session_send_memory(session, &status);
 	if (!err)
 		err = pump_modules(&session->pump, &session->attachment.images);
 	return err ? err : pump_maps(&session->pump, &session->attachment.maps);
@@ -224,6 +226,12 @@ static void describe_session(const struct session *session)
 	sink_describe(&session->sink);
 }
 
+static void hide_own_code(struct pump *pump, const struct hi_control *control)
+{
+	pump_hide_code(pump, arena_gate(control), arena_gate(control) + HI_GATE_BYTES);
+	pump_hide_code(pump, control->payload_base, control->payload_base + control->payload_size);
+}
+
 int session_begin(struct session *session)
 {
 	struct attachment *attachment = &session->attachment;
@@ -266,7 +274,8 @@ int session_begin(struct session *session)
 	pump_connect(&session->pump,
 		     &(struct rings){attachment->arena.ring, attachment->arena.ring_capacity,
 				     attachment->arena.ring_count});
-	session->pump.hotspot = &attachment->hotspot;
+	session->pump.code.hotspot = &attachment->hotspot;
+	hide_own_code(&session->pump, attachment->control);
 	if (!err)
 		err = pump_connect_stacks(&session->pump, attachment->arena.stacks,
 					  attachment->arena.stacks_size);

@@ -9,10 +9,12 @@
 
 #include "control_socket.h"
 #include "detach.h"
+#include "held.h"
 #include "hi_exit.h"
 #include "recover.h"
 #include "session.h"
 #include "session_request.h"
+#include "stop_world.h"
 
 #define LOCK_PATIENCE 20 /* number of tries; with the wait in attachment_open ten seconds */
 
@@ -87,6 +89,10 @@ static int open_patiently(struct attachment *attachment, pid_t pid, pid_t tid)
 static int clean_up_after(pid_t pid, const struct preflight *preflight, struct session_one *one)
 {
 	struct attachment attachment;
+
+	/* what was done to the process before this one is in the receipt of that */
+	held_reset();
+	stop_world_reset();
 	int err = open_patiently(&attachment, pid, preflight->tid ? preflight->tid : pid);
 	if (!err)
 		err = recover(&attachment);

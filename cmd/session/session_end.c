@@ -238,7 +238,7 @@ static int report(struct session *session, enum hi_stream_end_reason reason,
 	fflush(out);
 	session_leaks_report(session, out);
 	if (session->sink.is_written && options->run && reason == HI_STREAM_END_EXIT &&
-	    !options->finds_leaks)
+	    !options->finds_leaks && !options->family)
 		run_child_show_kept(session->sink.outputs.heap_path);
 	if (options->json)
 		print_json(session);
@@ -268,9 +268,10 @@ static void note_outcome(const struct session *session, enum hi_stream_end_reaso
 
 	outcome->is_over = exit_code != HI_EXIT_FAILED;
 	outcome->may_come = is_gone(reason);
-	if (session->sink.is_written)
-		memcpy(outcome->heap_path, session->sink.outputs.heap_path,
-		       sizeof(outcome->heap_path));
+	if (!session->sink.is_written)
+		return;
+	memcpy(outcome->heap_path, session->sink.outputs.heap_path, sizeof(outcome->heap_path));
+	memcpy(outcome->pprof_path, session->sink.outputs.pprof_path, sizeof(outcome->pprof_path));
 }
 
 int session_end(struct session *session, enum hi_stream_end_reason reason)

@@ -12,6 +12,7 @@
 #include "session_control.h"
 #include "session_leaks.h"
 #include "session_limit.h"
+#include "session_memory.h"
 #include "session_rate.h"
 #include "session_triggers.h"
 #include "stats.h"
@@ -25,7 +26,6 @@
 /* while fewer records come in than this, nothing has to be adapted, and figures change slowly */
 #define QUIET_RECORDS 64
 #define QUIET_EVERY_NS 1000000000ull
-#define LIMIT_EVERY_NS 2000000000ull /* limits are several files */
 /* how long the answer must have been the same, and how long a session takes at least */
 #define SURE_NS 5000000000ull
 #define SURE_FIRST_NS 15000000000ull
@@ -35,33 +35,6 @@
 #define FREES_EVERY_S 1.0
 /* a second of uninterrupted dlopen; after that a wrong name is better than a full ring */
 #define LOADER_BUSY_ROUNDS 200
-
-static int send_memory(struct session *session, const struct proc_status *status)
-{
-	if (!status->writable_bytes)
-		return 0;
-	const uint64_t now_ns = pump_now_ns(&session->pump);
-	if (now_ns >= session->limit_ns + LIMIT_EVERY_NS || !session->limit_ns) {
-		session->limit_ns = now_ns;
-		session->limit = memory_limit_of(session->attachment.pid, session->attachment.tid);
-	}
-	return pump_memory(&session->pump, status, &session->limit,
-			   session->attachment.control->state.size);
-}
-
-static struct proc_status read_status(const struct session *session)
-{
-	struct proc_status status;
-	if (proc_status_read(session->attachment.pid, session->attachment.tid, &status))
-		status = (struct proc_status){0};
-	return status;
-}
-
-int session_send_memory(struct session *session)
-{
-	const struct proc_status status = read_status(session);
-	return send_memory(session, &status);
-}
 
 static void keep_budget(struct session *session, const struct hi_stream_stats *stats)
 {
@@ -131,12 +104,12 @@ static void note_outcome(const struct session *session)
 
 void session_send_stats(struct session *session)
 {
-	const struct proc_status status = read_status(session);
+	const struct proc_status status = session_read_memory(session);
 	struct hi_stream_stats stats =
 		stats_read(&session->attachment, &session->pump, &status, session->cpu_before_ns);
 	session->stats = stats;
 	session->stats_ns = stats.time_ns;
-	(void)!send_memory(session, &status);
+	(void)!session_send_memory(session, &status);
 	(void)!pump_stats(&session->pump, &stats);
 	(void)!pump_threads(&session->pump);
 	keep_budget(session, &stats);
@@ -281,7 +254,8 @@ static void begin_anew(struct session *session)
 	session_send_stats(session);
 	(void)!pump_reset(&session->pump);
 	memset(&session->overhead.thinned, 0, sizeof(session->overhead.thinned));
-	(void)!session_send_memory(session);
+	const struct proc_status status = session_read_memory(session);
+	(void)!session_send_memory(session, &status);
 	if (!maps_read(session->attachment.pid, session->attachment.tid, &maps)) {
 		(void)!pump_maps(&session->pump, &maps);
 		maps_close(&maps);
@@ -360,7 +334,9 @@ enum hi_stream_end_reason session_run(struct session *session)
 			return gone == -ESRCH ? HI_STREAM_END_EXIT : HI_STREAM_END_EXEC;
 		if (session->options->run)
 			run_signals_serve(session);
-		else if (waits[0].revents || is_left_alone(session))
+		else if (waits[0].revents)
+			return HI_STREAM_END_SIGNAL;
+		if (is_left_alone(session))
 			return HI_STREAM_END_SIGNAL;
 		const bool is_asked =
 			(waits[1].revents || session->socket.clients.count) && serve(session);

@@ -10,11 +10,6 @@
 #include "session_state.h"
 
 /*
- * Sends the current memory figures of the process, without what heapinject has mapped into it.
- * Nothing is sent if the process ends in the meantime. 0 or negative errno.
- */
-int session_send_memory(struct session *session);
-/*
  * Sends and shows how the session is going. Changes the sampling interval if sampling costs more
  * than it may.
  */

@@ -170,7 +170,10 @@ bool session_is_none(const struct preflight *preflight)
 
 int session_explain_none(pid_t pid, const struct preflight *preflight)
 {
-	if (preflight->verdict == PREFLIGHT_ORPHAN)
+	if (preflight->verdict == PREFLIGHT_ORPHAN && preflight->has_ended)
+		fprintf(stderr, "heapinject: no session is attached to %d (%s): %s; %s\n", (int)pid,
+			preflight->comm, preflight->cause, preflight->remedy);
+	else if (preflight->verdict == PREFLIGHT_ORPHAN)
 		fprintf(stderr,
 			"heapinject: the session that was attached to %d (%s) was killed; clean up "
 			"with heapinject detach %d\n",

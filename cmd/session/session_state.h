@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arena_resident.h"
 #include "attach.h"
 #include "control_socket.h"
 #include "dumps.h"
@@ -62,6 +63,9 @@ struct session {
 	uint64_t frees_ns;         /* when they were written last */
 	struct memory_limit limit; /* as of limit_ns */
 	uint64_t limit_ns;
+	struct arena_resident
+		own; /* of the process's memory; is due to be read again at own_due_ns */
+	uint64_t own_due_ns;
 	uint32_t interval_shift; /* of the last INTERVAL record */
 	bool has_chosen_rate;    /* the user has chosen it, and no budget changes it */
 	bool is_paused;

@@ -174,6 +174,14 @@ void screen_clear(void)
 	erase();
 }
 
+void screen_clear_line(int row)
+{
+	if (row < 0 || row >= screen_rows())
+		return;
+	move(row, 0);
+	clrtoeol();
+}
+
 static attr_t attributes(enum screen_style style)
 {
 	switch (style) {

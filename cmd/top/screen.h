@@ -56,6 +56,7 @@ void screen_resize(void);
 int screen_rows(void);
 int screen_columns(void);
 void screen_clear(void);
+void screen_clear_line(int row);
 /* Text that does not fit into `width` cells, or onto the screen, is cut. */
 void screen_put(int row, int column, int width, enum screen_style style, const char *text);
 /* height: of each bar, from 0 to 8 */

@@ -316,6 +316,8 @@ static void draw_bottom(const struct viewer *viewer)
 	char line[ORDER_FILTER_MAX + 64];
 	const int last = screen_rows() - 1, lines = message_lines(viewer);
 
+	for (int row = last - lines; row < last; row++) /* over the table, if there is no room */
+		screen_clear_line(row);
 	page_wrap(viewer->message, last - lines, lines);
 	if (viewer->is_typing) {
 		snprintf(line, sizeof(line), "filter: %s_   enter: keep  escape: none",

@@ -20,10 +20,11 @@
 /*
  * The values that differ between CPUs. Sizes are in bytes.
  *
- *   struct arch_regs         the general registers, in the layout of the regset NT_PRSTATUS
+ *   struct arch_regs         the general registers, and what arch_register_sets adds
  *   ARCH_RED_ZONE            below sp, that a program may use without moving sp; 0 = none
- *   ARCH_NT_XSTATE           number of the regset of the extended state
- *   ARCH_XSTATE_MAX          size of that regset, at most
+ *   ARCH_XSTATE_MAX          size of the extended state, at most
+ *   ARCH_UNSAVED_HEAD        see arch_unsaved_types
+ *   ARCH_UNSAVED_REASON      "", or why a thread with such state is not borrowed, for a refusal
  *   ARCH_ELF_MACHINE         EM_ number
  *   ARCH_AUDIT               AUDIT_ARCH_ number, as seccomp filters see it
  *   ARCH_USER_END            end of the address space of programs
@@ -35,27 +36,55 @@
  *   ARCH_DWARF_BP, _SP, _PC  DWARF numbers of frame pointer, stack pointer, return address: the
  *                            registers that an unwind row can describe
  *   ARCH_KEPT                number of the other registers that a called function preserves
+ *   ARCH_SIGNAL_PC_WORD      what arch_signal_word would be of pc
  *   ARCH_ENTRY_DEPTH         from sp up to the CFA at the first instruction of a function
  *   ARCH_HOOK_CFA            the frame of a hook, see arch_hook_kept
  *   ARCH_HOOK_PC
  *   ARCH_HOOK_BP
  *
+ *   ARCH_STOP_ENDS_CALLS     1 = what a stop makes of the system call that it interrupts is decided
+ *                            before the registers can be read, and they do not show the call
+ *
  *   ARCH_GUARD_MAX           size of a guard frame, at most
- *   ARCH_GUARD_HEAD          the same without the extended state; the head points to that state, so
- *                            a copy of the head works at any address
+ *   ARCH_GUARD_HEAD          as much of it as arch_build_return copies, at most. Where the frame
+ *                            points to the extended state, a copy may do so, too
  *   ARCH_RETURN_MAX          size of what a called function returns to, at most
  *   ARCH_GADGET_MAX          no gadget is longer
  *   ARCH_CALL_MAX            no call instruction is longer
  *
  *   ARCH_SHORT_JUMP_BYTES    size of a jump that reaches ARCH_SHORT_JUMP_REACH bytes, counted from
  *   ARCH_SHORT_JUMP_REACH    its start, in either direction
- *   ARCH_JUMP_BYTES          size of a jump that reaches the gate or a relay
+ *   ARCH_JUMP_BYTES       size of a jump that reaches the gate or a relay, at most some bytes less
+ *   ARCH_JUMP_REACH       than ARCH_JUMP_REACH away
+ *   ARCH_LANDED_BYTES     see arch_make_landed
  *   ARCH_FAR_JUMP_BYTES      see arch_make_far_jump
  *   ARCH_PADDED_JUMP_MAX     most bytes of such a jump with prefixes; no more than ARCH_ENTRY_MAX
  *   ARCH_ENTRY_MAX           code that suffices to examine the first instruction of a function
+ *   ARCH_STUB_MAX            the same of what arch_decode takes for one instruction
  *   ARCH_EXIT_BYTES          see arch_make_exit
  */
 #include "arch_values.h"
+
+/* A set of registers as PTRACE_GETREGSET knows it, and the part of struct arch_regs that it is. */
+struct arch_register_set {
+	int type; /* NT_ */
+	size_t offset, size;
+	bool is_read_only; /* never changed: it is only read */
+};
+const struct arch_register_set *arch_register_sets(size_t *out_count);
+/*
+ * The regsets of which one holds all extended state: the first that the kernel has. The list ends
+ * with 0.
+ */
+extern const int arch_xstate_types[];
+/* How much of a regset of extended state, of which the kernel says that it has so much, it is. */
+size_t arch_xstate_size(const void *xstate, size_t size);
+/*
+ * Regsets of more state that threads may have at times, of which none is saved. Their first
+ * ARCH_UNSAVED_HEAD bytes show whether a thread has any. The list ends with 0.
+ */
+extern const int arch_unsaved_types[];
+bool arch_has_unsaved(int type, const uint8_t head[ARCH_UNSAVED_HEAD]);
 
 uint64_t arch_pc(const struct arch_regs *regs);
 uint64_t arch_sp(const struct arch_regs *regs);
@@ -68,12 +97,16 @@ void arch_set_sp(struct arch_regs *regs, uint64_t sp);
 uint64_t arch_thread_pointer(const struct arch_regs *regs);
 /*
  * glibc mangles the function pointers that it stores (atexit, the jmp_buf of setjmp) with a guard
- * word. That word lies at the same offset from every thread pointer. In another C library that
- * place holds something else; then no word in memory looks like a mangled pointer.
+ * word. That word is a variable of its dynamic linker, or, where there is no such symbol (NULL), it
+ * lies at the same offset from every thread pointer. In another C library that place holds
+ * something else; then no word in memory looks like a mangled pointer.
  */
+const char *arch_pointer_guard_symbol(void);
 uint64_t arch_pointer_guard_at(uint64_t thread_pointer);
 uint64_t arch_disguise_pointer(uint64_t pointer, uint64_t guard);
 uint64_t arch_reveal_pointer(uint64_t disguised, uint64_t guard);
+/* An address as it was before a function may have signed it, to return there later. */
+uint64_t arch_plain_address(uint64_t address);
 /* Matches the words w with (w & mask) == value. */
 struct arch_pattern {
 	uint64_t mask, value;
@@ -108,6 +141,13 @@ int arch_dwarf_register(const struct arch_regs *regs, int number, uint64_t *out_
  * general register.
  */
 int arch_signal_word(uint64_t dwarf);
+/*
+ * What a call frame instruction, without operands, says about the return address: nothing, that it
+ * is signed from now on, or no longer, with the CFA, or that of another way to sign it.
+ * arch_plain_address makes all the same.
+ */
+enum arch_signing { ARCH_SIGNING_NONE, ARCH_SIGNING_BY_CFA, ARCH_SIGNING_OTHER };
+enum arch_signing arch_signing(uint8_t opcode);
 /* Does a called function preserve this register? */
 bool arch_is_kept_by_calls(uint64_t dwarf);
 /*
@@ -157,7 +197,7 @@ bool arch_is_native(const struct arch_regs *regs);
 /* The complete context of a thread, as saved at an event stop. */
 struct arch_context {
 	struct arch_regs regs;
-	void *xstate; /* ARCH_NT_XSTATE */
+	void *xstate; /* a regset of arch_xstate_types */
 	size_t xstate_size;
 	uint64_t sigmask;
 };
@@ -190,6 +230,14 @@ static inline uint64_t arch_sigreturn_begin(const struct arch_sigreturn *sigretu
 int arch_build_guard(const struct arch_context *context, const struct arch_sigreturn *sigreturn,
 		     struct arch_guard *out_guard);
 
+/* The system call that a thread was blocked in before it was stopped: see ARCH_STOP_ENDS_CALLS. */
+struct arch_call {
+	bool is_known;
+	long number;
+	uint64_t first_argument, sp, pc; /* pc: after the instruction */
+	uint64_t waits; /* how often it had waited until then, this time included */
+};
+
 /*
  * For a stop that interrupted a system call which would now fail with EINTR although no signal
  * handler runs. Changes regs so that the kernel restarts the call when the thread continues, unless
@@ -197,7 +245,15 @@ int arch_build_guard(const struct arch_context *context, const struct arch_sigre
  * kernel restarts the call by itself. Applies only to calls that can be repeated. Returns true if
  * it changed regs.
  */
-bool arch_rewind_interrupted(struct arch_regs *regs);
+bool arch_rewind_interrupted(struct arch_regs *regs, const struct arch_call *before);
+/*
+ * For a stop after which the kernel would go on with a call that has a timeout (a sleep) by another
+ * call, with the time that is left, but forgets that once the registers have been changed. True if
+ * the thread has to be run to the entry of that call before it is borrowed; arch_take_restart then
+ * makes the registers of the stop those of a thread that is about to make it.
+ */
+bool arch_needs_restart(const struct arch_regs *regs, const struct arch_call *before);
+void arch_take_restart(struct arch_regs *regs, const struct arch_regs *at_entry);
 /*
  * Makes the restart in the registers at once, for a frame that rt_sigreturn restores: after
  * rt_sigreturn the kernel no longer restarts the call.
@@ -250,6 +306,11 @@ void arch_begin_call(struct arch_regs *regs, uint64_t function, const uint64_t a
 uint64_t arch_result(const struct arch_regs *regs);
 /* At a system-call stop: the number of the requested call, in full width. */
 uint64_t arch_syscall_number(const struct arch_regs *regs);
+/*
+ * The result of a called function, at the stop of the first system call after its return: see
+ * arch_build_return.
+ */
+uint64_t arch_returned(const struct arch_regs *regs);
 
 /* Find gadgets in a copy of executable bytes. Return the offset, or -1. */
 ssize_t arch_find_syscall_ret(const uint8_t *code, size_t size);
@@ -261,6 +322,10 @@ ssize_t arch_find_load(const uint8_t *code, size_t size);
  * instruction its bytes are a part of. Returns size if there is none.
  */
 size_t arch_find_kept_call(const uint8_t *code, size_t from, size_t size);
+/* Through which, of a call that arch_find_kept_call has found: as arch_kept_index counts them. */
+unsigned arch_kept_call_register(const uint8_t *code);
+/* The lower, the less do programs have global variables in that register; 0 to ARCH_KEPT - 1. */
+unsigned arch_kept_rank(unsigned kept);
 
 /*
  * Can the code that ends at before[ARCH_CALL_MAX] be a call instruction, so that the address there
@@ -283,7 +348,7 @@ enum arch_sp_effect {
 	ARCH_SP_LOST,      /* sp becomes something unknown */
 	ARCH_SP_FROM_BP,   /* becomes bp + sp_change */
 	ARCH_SP_LEAVE,     /* becomes bp + 8, and bp is popped */
-	ARCH_SP_TO_BP,     /* bp becomes sp */
+	ARCH_SP_TO_BP,     /* bp becomes sp + sp_change; sp stays */
 	ARCH_SP_PUSHES_BP, /* pushes bp; sp changes by sp_change */
 	ARCH_SP_POPS_BP,
 	ARCH_SP_NOT_BP, /* bp becomes something else; sp stays */
@@ -298,13 +363,26 @@ enum arch_result {
 	ARCH_RESULT_FIXED, /* a constant, or the address of something in the object */
 };
 
+/*
+ * What an instruction does with a register of the caller, where it may move sp as well: store it on
+ * the stack, or take it from there, at sp (before the instruction) + at. Only a CPU has these whose
+ * calls leave the return address in a register.
+ */
+struct arch_word_of {
+	enum { ARCH_WORD_NONE, ARCH_WORD_STORED, ARCH_WORD_LOADED, ARCH_WORD_LOST } kind;
+	int32_t at;
+};
+
 struct arch_instruction {
 	uint8_t size;
 	enum arch_flow flow;
 	enum arch_sp_effect effect;
 	int32_t sp_change;
+	/* bp_word is never LOST: see effect. link: the register of the return address */
+	struct arch_word_of bp_word, link_word;
 	uint64_t target;
 	uint64_t address; /* pc-relative address that it loads; 0 = none */
+	uint64_t slot; /* of a call or a jump: the word that holds its target; 0 = no fixed one */
 	/*
 	 * offset in it of the 4-byte displacement from its end to its operand; 0 = no such operand
 	 */
@@ -316,6 +394,42 @@ struct arch_instruction {
 bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 		 struct arch_instruction *out_instruction);
 
+/* What an instruction uses of what its function's caller has. */
+enum arch_memory {
+	ARCH_MEMORY_NONE,
+	ARCH_MEMORY_FIXED, /* relative to no register, but perhaps indexed */
+	ARCH_MEMORY_ACCESS,
+	ARCH_MEMORY_ADDRESS, /* only the operand's address is taken */
+};
+struct arch_operands {
+	/*
+	 * callee-saved registers, as bits by arch_kept_index, and bit ARCH_KEPT for the frame
+	 * pointer: those that it reads or writes, and the one that it only stores on the stack or
+	 * takes from there
+	 */
+	uint16_t kept_used, kept_on_stack;
+	enum arch_memory memory;
+	uint8_t bytes; /* of the operand, at most */
+	uint64_t base; /* the operand is at this register (DWARF number) + displacement, */
+	int32_t displacement;
+	bool is_indexed; /* and a multiple of another register */
+	/*
+	 * it may ask how many arguments are in vectors, as functions with a variable number of
+	 * arguments do
+	 */
+	bool asks_for_vectors;
+	/* it may load an element of the table by which a switch jumps */
+	bool loads_element;
+	/*
+	 * Of the register in which calls leave the return address, if there is one: its value is
+	 * read other than to return, or to store it on the stack; it is stored on the stack, or
+	 * taken from there; or the instruction is one for return addresses that are looked at.
+	 */
+	bool reads_link, has_link_on_stack, strips_link;
+};
+/* False: the decoder does not know it, as arch_decode. */
+bool arch_decode_operands(const uint8_t *code, size_t room, struct arch_operands *out_operands);
+
 /* ---- entries of functions (entry.c) ---------------------------------------------------------- */
 
 /*
@@ -323,6 +437,22 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
  * be inside that instruction, and the bytes of the jump are stored at once. The replaced
  * instruction is executed elsewhere.
  */
+/*
+ * What a function may begin with: an instruction of which there has to be one where an indirect
+ * call leads. It stays, and the one after it counts as the function's first. A thread that has
+ * executed it is in the function, wherever that goes on. pc is the function's address.
+ */
+struct arch_landing {
+	uint8_t size; /* bytes; 0 = the function begins with none */
+	bool signs; /* it signs the return address, too, so that the jump leads to arch_make_landed
+		     */
+};
+struct arch_landing arch_landing(const uint8_t code[ARCH_ENTRY_MAX]);
+/*
+ * Makes the code that takes back what the function's landing pad has done, so that its caller might
+ * just have called. What comes after it is another call's beginning.
+ */
+void arch_make_landed(const uint8_t code[ARCH_ENTRY_MAX], uint8_t *out);
 /* Size in bytes of the function's first instruction; 0 if it cannot be moved. */
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /*
@@ -334,7 +464,7 @@ uint64_t arch_returned_word(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 uint64_t arch_entry_target(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc);
 /*
  * Makes code, to be placed at `at`, that does what the function at pc does although its first
- * instruction was replaced. False: the two lie too far apart.
+ * instruction was replaced, for a call of it. False: the two lie too far apart.
  */
 bool arch_make_exit(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc, uint64_t at,
 		    uint8_t out[ARCH_EXIT_BYTES]);

@@ -10,7 +10,8 @@
  * changed word before it is changed, so that a detach after the injector's death can change it back
  *   live_patch.h       has a thread of the target change words while the others run; code_swap.h:
  *                      replaces pages of code
- *   publish.h          unwind rows and stack regions for the payload
+ *   arena_resident.h   how much of it is resident
+ *   publish.h          unwind rows and stack regions for the payload; own_rows.h: those of our code
  *   thread_table.h     which threads are in a hook
  *   target_memfd.h     opens the file that the target was made to create
  *
@@ -101,6 +102,8 @@ remote_addr arena_find(const struct maps *maps);
  */
 void arena_range(const struct maps *maps, const struct memory *memory, remote_addr *out_lo,
 		 remote_addr *out_hi);
+/* Is it of the arena [lo, hi), or of its file, which is not all in one? */
+bool arena_has_mapping(const struct mapping *mapping, remote_addr lo, remote_addr hi);
 /*
  * Finds a hole of `size` bytes in the mappings, as near to [lo, hi) as possible, preferably below
  * it, and without a relay of entries in it. 0: none within reach of a jump.

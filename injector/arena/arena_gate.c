@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "arch.h"
+#include "hi_page.h"
 #include "same_memory.h"
 
 /* bytes, some five records: a cache line arrives while so many are written */
@@ -40,7 +41,7 @@ static int note_page(const struct hi_control *control, const struct memory *memo
 int arena_note(const struct hi_control *control, const struct memory *memory)
 {
 	int err = 0;
-	for (size_t end = HI_PRIVATE_BYTES; end && !err; end -= HI_PAGE_BYTES)
+	for (size_t end = HI_PRIVATE_USED_BYTES; end && !err; end -= HI_PAGE_BYTES)
 		err = note_page(control, memory, end - HI_PAGE_BYTES);
 	return err;
 }
@@ -84,6 +85,7 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.stacks_size = control->stacks.size,
 		.gate = arena_gate(control),
 		.gate_bytes = HI_GATE_BYTES,
+		.page_bytes = hi_page_bytes(),
 		.ring_capacity = arena_ring_capacity(control),
 		.ring_mask = control->ring_mask,
 		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
@@ -92,9 +94,9 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.load_count = load_count,
 		.probe_alloc = control->probe_alloc,
 		.probe_free = control->probe_free,
-		.unforked = 1,
 	};
-	int err = memory_write(memory, at, &state, sizeof(state));
+	/* all else is zero, but for `unforked` */
+	int err = memory_write(memory, at, &state, offsetof(struct hi_state, store));
 	if (!err && control->shift_max)
 		return set_occupancy(memory, at + layout.occupancy,
 				     control->unsampled_frees.sentinels, 1);

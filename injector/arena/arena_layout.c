@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "arch.h"
+#include "hi_page.h"
 
 /* for libraries that are loaded later; sparse, costs nothing until used */
 #define TABLES_ROOM (7u << 20)
@@ -18,7 +19,7 @@
 
 static uint64_t whole_pages(uint64_t bytes)
 {
-	return (bytes + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	return (bytes + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes();
 }
 
 /*
@@ -90,13 +91,17 @@ static uint32_t bucket_levels(uint32_t bits, uint64_t live_max)
 /* Where the interval adapts, some ten thousand samples may be live, whatever it is. */
 #define OCCUPANCY_BITS_ADAPTED 18u
 
+#define OCCUPANCY_BITS_MAX 20u
+/* Those of hi_gate_hash begin at 32, and bits of a pointer reach no lower ones. */
+_Static_assert(32 + OCCUPANCY_BITS_MAX <= HI_ARCH_POINTER_BITS, "a tag changes no home");
+
 /* One byte for a few live samples. Where every block is a sample, the bytes distinguish nothing. */
 static uint32_t occupancy_bits(uint64_t interval)
 {
 	if (interval <= HI_INTERVAL_EXACT)
 		return 12;
 	if (interval <= HI_INTERVAL_DENSE_MAX)
-		return 20;
+		return OCCUPANCY_BITS_MAX;
 	return interval < HI_INTERVAL_SPARSE ? 17 : 15;
 }
 
@@ -134,7 +139,7 @@ static uint32_t walk_bits(uint64_t interval)
 struct arena_state_layout arena_state_layout(const struct hi_control *control)
 {
 	struct arena_state_layout layout;
-	layout.thread_slots = sizeof(struct hi_state);
+	layout.thread_slots = whole_pages(sizeof(struct hi_state));
 	layout.occupancy = layout.thread_slots + whole_pages(sizeof(struct hi_thread_table));
 	layout.no_sentinel = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
 	layout.buckets = layout.no_sentinel + whole_pages((1ull << control->occupancy_bits) / 8);
@@ -186,10 +191,16 @@ void arena_range(const struct maps *maps, const struct memory *memory, remote_ad
 	*out_hi = lo + size;
 }
 
+bool arena_has_mapping(const struct mapping *mapping, remote_addr lo, remote_addr hi)
+{
+	return (mapping->lo >= lo && mapping->hi <= hi) ||
+	       !strncmp(mapping->path, ARENA_PATH, sizeof(ARENA_PATH) - 1);
+}
+
 #define HOLE_MARGIN (1ull << 20) /* kept free on both sides: the mappings there may grow */
 /* the kernel lets no program map anything below, by default (vm.mmap_min_addr is 64 KB) */
 #define LOWEST (1ull << 20)
-#define HOLE_REACH (1ull << 30) /* half the reach of a jump; the arena itself takes some */
+#define HOLE_REACH (ARCH_JUMP_REACH / 2) /* the arena itself takes some of a jump's reach */
 /*
  * kept free below the main stack, which grows down, and above the heap, which grows up. The kernel
  * maps nothing there by itself, so that often no other hole is near
@@ -231,15 +242,16 @@ static remote_addr relay_in(const struct entries *entries, remote_addr at, uint6
 static remote_addr place_in_hole(remote_addr lo, remote_addr hi, uint64_t size, bool is_upper,
 				 const struct entries *entries)
 {
-	remote_addr at = is_upper ? (hi - size) / HI_PAGE_BYTES * HI_PAGE_BYTES : whole_pages(lo),
+	remote_addr at = is_upper ? (hi - size) / hi_page_bytes() * hi_page_bytes()
+				  : whole_pages(lo),
 		    relay;
 	if (hi - lo < size)
 		return 0;
 	while ((relay = relay_in(entries, at, size))) {
-		const remote_addr page = relay / HI_PAGE_BYTES * HI_PAGE_BYTES;
-		if (is_upper ? page < lo + size : page + HI_PAGE_BYTES + size > hi)
+		const remote_addr page = relay / hi_page_bytes() * hi_page_bytes();
+		if (is_upper ? page < lo + size : page + hi_page_bytes() + size > hi)
 			return 0;
-		at = is_upper ? page - size : page + HI_PAGE_BYTES;
+		at = is_upper ? page - size : page + hi_page_bytes();
 	}
 	return at >= lo && at + size <= hi ? at : 0;
 }
@@ -298,7 +310,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 		    (control->ring_mask + 1) * sizeof(struct hi_ring) + ring_bytes(interval));
 	end = place(&control->stacks, end, stacks_bytes(interval));
 	end = place(&control->tables, end, plan->tables_bytes + TABLES_ROOM);
-	end = place(&control->near, end, (uint64_t)HI_NEAR_PAGES_MAX * HI_PAGE_BYTES);
+	end = place(&control->near, end, (uint64_t)HI_NEAR_PAGES_MAX * hi_page_bytes());
 	end = place(&control->state, end, arena_state_layout(control).size);
 	end = place(&control->stage, end, HI_CODE_BYTES_MAX);
 	end = place(&control->image, end, plan->image_bytes);

@@ -21,6 +21,7 @@
 #include "code_swap.h"
 #include "fault.h"
 #include "gate_code.h"
+#include "hi_page.h"
 #include "kernel_flags.h"
 #include "near_pages.h"
 #include "target_memfd.h"
@@ -44,7 +45,7 @@ static int map_fixed(struct remote *remote, uint64_t at, uint64_t size, int prot
  */
 static int check_control(const struct arena *arena, const struct memory *memory)
 {
-	uint8_t mapped[HI_PRIVATE_BYTES];
+	uint8_t mapped[HI_PRIVATE_USED_BYTES];
 	const struct hi_control *control = arena->shared;
 	return memory_read(memory, arena->control->arena, mapped, sizeof(mapped)) ||
 			       memcmp(mapped, control, sizeof(mapped)) != 0
@@ -121,11 +122,11 @@ static int map_parts(struct arena *arena, struct remote *remote, const struct ar
 	if (!err)
 		err = arena_reserve_private(remote, base + state->offset, state->size, is_locking);
 	if (!err)
-		err = remote_syscall_or_fail(remote, SYS_madvise,
-					     (uint64_t[6]){base + state->offset + HI_PAGE_BYTES,
-							   state->size - HI_PAGE_BYTES,
-							   MADV_WIPEONFORK},
-					     NULL);
+		err = remote_syscall_or_fail(
+			remote, SYS_madvise,
+			(uint64_t[6]){base + state->offset + HI_STATE_KEPT_BYTES,
+				      state->size - HI_STATE_KEPT_BYTES, MADV_WIPEONFORK},
+			NULL);
 	if (!err) /* not before MADV_WIPEONFORK: a child would have it, too */
 		err = memory_write_u64(remote->memory,
 				       base + state->offset + offsetof(struct hi_state, unforked),
@@ -165,8 +166,8 @@ static int make_private(const struct arena *arena, const struct memory *memory)
 				     control->arena_size - from, from);
 	for (unsigned number = 0; number < HI_NEAR_PAGES_MAX && control->near_page[number] && !err;
 	     number++)
-		err = make_pages_private(arena, memory, control->near_page[number], HI_PAGE_BYTES,
-					 control->near.offset + (uint64_t)number * HI_PAGE_BYTES);
+		err = make_pages_private(arena, memory, control->near_page[number], hi_page_bytes(),
+					 control->near.offset + (uint64_t)number * hi_page_bytes());
 	return err;
 }
 

@@ -23,7 +23,7 @@
  * Bytes mapped first: the first pages of the control block, and the page of its heartbeat. They
  * hold all that matters while nothing else is mapped yet.
  */
-#define ARENA_FIRST_BYTES ((uint64_t)HI_PRIVATE_BYTES + HI_PAGE_BYTES)
+#define ARENA_FIRST_BYTES ((uint64_t)HI_PRIVATE_BYTES + HI_PAGE_BYTES_MAX)
 
 /*
  * Maps the first `size` bytes of the file, shared and writable, at or after `hint` if there is room

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "hi_page.h"
 #include "kernel_flags.h"
 
 /*
@@ -70,7 +71,7 @@ static bool is_near_page(const struct hi_control *control, const struct maps *ma
 		control->near_page[number] ? maps_find(maps, control->near_page[number]) : NULL;
 	return mapping && !strcmp(mapping->path, "/memfd:" HI_MEMFD_NAME) &&
 	       mapping->file_offset + (control->near_page[number] - mapping->lo) ==
-		       control->near.offset + (uint64_t)number * HI_PAGE_BYTES;
+		       control->near.offset + (uint64_t)number * hi_page_bytes();
 }
 
 static int unmap_near_pages(const struct hi_control *control, struct remote *remote)
@@ -84,7 +85,7 @@ static int unmap_near_pages(const struct hi_control *control, struct remote *rem
 		if (is_near_page(control, &maps, number))
 			err = remote_syscall_or_fail(
 				remote, SYS_munmap,
-				(uint64_t[6]){control->near_page[number], HI_PAGE_BYTES}, NULL);
+				(uint64_t[6]){control->near_page[number], hi_page_bytes()}, NULL);
 	maps_close(&maps);
 	return err;
 }

@@ -71,6 +71,16 @@ int code_swap_stage(const struct hi_control *control, struct remote *remote)
  * Moving leaves the stage mapped, so the arena never has a hole that the target could fill.
  * Anonymous memory replaces it, so that no program takes it for an object of the target.
  */
+static int empty_stage(const struct hi_control *control, struct remote *remote, uint64_t size)
+{
+	return remote_syscall_or_fail(
+		remote, SYS_mmap,
+		(uint64_t[6]){control->arena + control->stage.offset, size, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, (uint64_t)-1,
+			      0},
+		NULL);
+}
+
 int code_swap_in(const struct hi_control *control, struct remote *remote)
 {
 	int err = 0;
@@ -81,18 +91,13 @@ int code_swap_in(const struct hi_control *control, struct remote *remote)
 		staged += control->code[i].size;
 	}
 	if (!err && staged)
-		err = remote_syscall_or_fail(
-			remote, SYS_mmap,
-			(uint64_t[6]){control->arena + control->stage.offset, staged, PROT_NONE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-				      (uint64_t)-1, 0},
-			NULL);
+		err = empty_stage(control, remote, staged);
 	return err;
 }
 
 /*
- * Examines one page. known: how many of its bytes the file has. 0: it cannot be read any more. Then
- * only the words of the journal are checked.
+ * Examines one page, or a piece of it. known: how many of its bytes the file has. 0: it cannot be
+ * read any more. Then only the words of the journal are checked.
  */
 static enum code_state look_at(const struct hi_control *control, const uint8_t *now,
 			       const uint8_t *file, size_t known, remote_addr at)
@@ -136,7 +141,7 @@ enum code_state code_swap_look(const struct hi_control *control, const struct me
 			const size_t known =
 				image->memory_copy
 					? 0
-					: elf_segment_page(image->elf, at - image->bias, &file);
+					: elf_segment_piece(image->elf, at - image->bias, &file);
 			const enum code_state state = look_at(control, now, file, known, at);
 			all = state > all ? state : all;
 		}
@@ -144,20 +149,59 @@ enum code_state code_swap_look(const struct hi_control *control, const struct me
 	return all;
 }
 
-int code_swap_undo(const struct hi_control *control, struct remote *remote)
+/* ---- undo ------------------------------------------------------------------------------------ */
+
+/* Is the range a mapping of its own, though it could be one with what is beside it? */
+static bool is_apart(const struct maps *maps, remote_addr lo, uint64_t size)
+{
+	const struct mapping *own = maps_find(maps, lo);
+
+	if (!own || own->lo != lo || own->hi != lo + size)
+		return false;
+	return (own > maps->mapping && mapping_continues(own - 1, own)) ||
+	       (own + 1 < maps->mapping + maps->count && mapping_continues(own, own + 1));
+}
+
+bool code_swap_is_apart(const struct hi_control *control, const struct maps *maps)
+{
+	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size; i++)
+		if (is_apart(maps, control->code[i].lo, control->code[i].size))
+			return true;
+	return false;
+}
+
+/*
+ * A mapping that has had private pages is not joined with its neighbours by older kernels. Moving
+ * it away leaves one that never had any, and moving that away and back joins it.
+ */
+static int join(const struct hi_control *control, struct remote *remote, remote_addr lo,
+		uint64_t size)
+{
+	const remote_addr stage = control->arena + control->stage.offset;
+	int err = move(remote, lo, size, stage);
+
+	if (!err)
+		err = move(remote, lo, size, stage);
+	if (!err)
+		err = move(remote, stage, size, lo);
+	return err ? err : empty_stage(control, remote, size);
+}
+
+int code_swap_undo(const struct hi_control *control, const struct maps *maps, struct remote *remote)
 {
 	int err = 0;
 	for (unsigned i = 0; i < HI_CODE_RANGES_MAX && control->code[i].size && !err; i++) {
-		err = remote_syscall_or_fail(
-			remote, SYS_madvise,
-			(uint64_t[6]){control->code[i].lo, control->code[i].size, MADV_DONTNEED},
-			NULL);
+		const remote_addr lo = control->code[i].lo;
+		const uint64_t size = control->code[i].size;
+
+		err = remote_syscall_or_fail(remote, SYS_madvise,
+					     (uint64_t[6]){lo, size, MADV_DONTNEED}, NULL);
 		if (err == -EINVAL) /* the target has locked it in memory meanwhile */
 			err = remote_syscall_or_fail(remote, SYS_madvise,
-						     (uint64_t[6]){control->code[i].lo,
-								   control->code[i].size,
-								   MADV_DONTNEED_LOCKED},
+						     (uint64_t[6]){lo, size, MADV_DONTNEED_LOCKED},
 						     NULL);
+		else if (!err && is_apart(maps, lo, size))
+			err = join(control, remote, lo, size);
 	}
 	return err;
 }

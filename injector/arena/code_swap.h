@@ -12,11 +12,15 @@
  *           new pages.
  *   undo    The private copies are dropped (MADV_DONTNEED), and the file's pages are there again.
  *
- * So no page is ever writable and executable, and none is written to while it is executed. The list
- * of mappings stays the same, while attached and afterwards: the kernel merges the moved mapping
- * with its neighbours, as file and offset match. A CPU never sees the bytes under one physical
- * address change. The change of the mapping ends in an interrupt on each CPU that runs the target,
- * so that no stale code is executed either (which is what cross-modifying code requires).
+ * So no page is ever writable and executable, and none is written to while it is executed. A CPU
+ * never sees the bytes under one physical address change. The change of the mapping ends in an
+ * interrupt on each CPU that runs the target, so that no stale code is executed either (which is
+ * what cross-modifying code requires).
+ *
+ * The list of mappings is the same afterwards: as file and offset match, the kernel joins the moved
+ * mapping with its neighbours. Newer kernels (6.18) do so while attached, too. Older ones (6.1) do
+ * not join a mapping that has private pages with one that has none: it is apart as long as the
+ * changes are there, and undo joins it.
  *
  * Needs Linux 5.13. Not for code that is locked in memory: a duplicated mapping is not locked any
  * more.
@@ -62,7 +66,10 @@ enum code_state {
  */
 enum code_state code_swap_look(const struct hi_control *control, const struct memory *memory,
 			       const struct elf_images *images);
-/* Through a borrowed thread: drops all changes. */
-must_check int code_swap_undo(const struct hi_control *control, struct remote *remote);
+/* Is a range a mapping of its own, though it could be one with what is beside it? */
+bool code_swap_is_apart(const struct hi_control *control, const struct maps *maps);
+/* Through a borrowed thread: drops all changes. maps: the target's, as they are before that. */
+must_check int code_swap_undo(const struct hi_control *control, const struct maps *maps,
+			      struct remote *remote);
 
 #endif

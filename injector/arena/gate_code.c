@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "arena_file.h"
+#include "entries_keep.h"
 #include "near_pages.h"
 
 /* One gate entry: which function it serves, and how that is hooked. */
@@ -31,7 +32,7 @@ static unsigned gate_functions(const struct arena_code *code,
 			       struct served out_served[HI_GATE_ENTRIES])
 {
 	unsigned count = 0;
-	for (unsigned hook = 0; hook < HOOKS_MAX && count < HI_GATE_RESTORE; hook++) {
+	for (unsigned hook = 0; hook < HOOKS_MAX && count < ENTRIES_GATE_MAX; hook++) {
 		const struct entry *entry =
 			code->entries->entry[hook].at ? &code->entries->entry[hook] : NULL;
 		if (!hook_original(code->allocators, hook) ||
@@ -132,6 +133,7 @@ int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 			.number = hook,
 			.nests = code->entries->nesting[hook] == ENTRY_NESTS,
 			.return_gadget = control->return_gadget,
+			.return_register = (uint32_t)control->return_register,
 		};
 		if (hook_table[function].is_named)
 			words.named = code->allocators->named[function - HI_FN_NAMED_ALLOC_0];

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "clock.h"
+#include "hi_page.h"
 #include "hi_wire.h"
 #include "stop_world.h"
 
@@ -20,7 +21,7 @@
 #define STOP_WORLD_DEADLINE_MS 10000
 #define BACK_DEADLINE_NS 3000000000ull
 #define RETRY_NS 2000000
-#define IN_PAGE (HI_PAGE_BYTES - 1ull)
+#define IN_PAGE (hi_page_bytes() - 1)
 
 struct storer {
 	const struct live_patch_target *target;
@@ -75,7 +76,7 @@ static void widen(struct range *range, const struct mapping *mapping,
 	if (mapping->writable && !change->read_only)
 		range->protection |= PROT_WRITE;
 	range->lo = page < range->lo ? page : range->lo;
-	range->hi = page + HI_PAGE_BYTES > range->hi ? page + HI_PAGE_BYTES : range->hi;
+	range->hi = page + hi_page_bytes() > range->hi ? page + hi_page_bytes() : range->hi;
 	range->is_wanted |= change->state == PATCH_PENDING;
 }
 

@@ -7,7 +7,9 @@
  * An ISLAND serves functions from which no jump of ARCH_JUMP_BYTES reaches the gate: the gate lies
  * near one allocator, and a second one, of the program itself for example, may lie terabytes away.
  * A function has a cell in an island: a jump that reaches any address and leads to the function's
- * gate entry, and the function's exit, to which that entry leads.
+ * gate entry, and the function's exit, to which that entry leads. A function whose landing pad has
+ * signed the return address has one wherever the gate lies, as that has to be taken back first
+ * (arch_make_landed). From which the gate is in reach, that is in entries of the gate.
  *
  * All these pages are in one part of the arena, which shows at none of its own addresses but only
  * where they are needed. The control block names each before it is mapped.
@@ -40,7 +42,7 @@ must_check int near_pages_fill(const struct arena *arena, const struct near_func
 /* Where the gate entry of a function in an island leads to. */
 static inline remote_addr near_pages_exit(const struct entry *entry)
 {
-	return entry->cell + ARCH_FAR_JUMP_BYTES;
+	return entry->cell + ARCH_LANDED_BYTES + ARCH_FAR_JUMP_BYTES;
 }
 
 #endif

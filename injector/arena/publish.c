@@ -154,6 +154,30 @@ void publisher_reserve_code(struct publisher *publisher, uint64_t bytes)
 	publisher->used += 2 * code->bytes;
 }
 
+/*
+ * Copies a table to this offset of the tables part, and moves that on. False: it does not fit
+ * before `end`.
+ */
+static bool put_table(const struct unwind_table *table, uint8_t *tables, uint64_t *at, uint64_t end,
+		      struct hi_unwind_module *out_module)
+{
+	const uint64_t rows = (uint64_t)table->row_count * sizeof(*table->row);
+	const uint64_t index = (uint64_t)table->index_count * sizeof(*table->index);
+
+	if (*at > end || rows + index + 8 > end - *at)
+		return false;
+	memcpy(tables + *at, table->row, rows);
+	memcpy(tables + *at + rows, table->index, index);
+	*out_module = (struct hi_unwind_module){.lo = table->lo,
+						.hi = table->hi,
+						.rows = *at,
+						.index = *at + rows,
+						.row_count = table->row_count,
+						.index_count = table->index_count};
+	*at += (rows + index + 7) / 8 * 8;
+	return true;
+}
+
 int publisher_set_code(struct publisher *publisher, const struct unwind_table *table, size_t count,
 		       uint8_t *tables)
 {
@@ -163,25 +187,30 @@ int publisher_set_code(struct publisher *publisher, const struct unwind_table *t
 
 	code->count = 0;
 	for (size_t i = 0; i < count; i++) {
-		const uint64_t rows = (uint64_t)table[i].row_count * sizeof(*table[i].row);
-		const uint64_t index = (uint64_t)table[i].index_count * sizeof(*table[i].index);
-
-		if (i == PUBLISH_CODE_MAX || rows + index + 8 > end - at) {
+		if (i == PUBLISH_CODE_MAX ||
+		    !put_table(&table[i], tables, &at, end, &code->module[code->count])) {
 			code->count = 0;
 			return -ENOSPC;
 		}
-		memcpy(tables + at, table[i].row, rows);
-		memcpy(tables + at + rows, table[i].index, index);
-		code->module[code->count++] =
-			(struct hi_unwind_module){.lo = table[i].lo,
-						  .hi = table[i].hi,
-						  .rows = at,
-						  .index = at + rows,
-						  .row_count = table[i].row_count,
-						  .index_count = table[i].index_count};
-		at += (rows + index + 7) / 8 * 8;
+		code->count++;
 	}
 	code->next = !code->next;
+	return 0;
+}
+
+int publisher_add_own(struct publisher *publisher, const struct unwind_table *table,
+		      uint8_t *tables)
+{
+	struct hi_unwind_module module;
+	uint32_t i = publisher->own_count;
+
+	if (i == PUBLISH_OWN_MAX ||
+	    !put_table(table, tables, &publisher->used, publisher->room, &module))
+		return -ENOSPC;
+	for (; i && publisher->own[i - 1].lo > module.lo; i--)
+		publisher->own[i] = publisher->own[i - 1];
+	publisher->own[i] = module;
+	publisher->own_count++;
 	return 0;
 }
 
@@ -202,12 +231,31 @@ static void end_change(uint64_t *generation, uint32_t *current, uint32_t which)
 	__atomic_store_n(current, which, __ATOMIC_RELEASE);
 }
 
-/* Adds to the directory the code whose place is before `lo`, unless it was added. */
-static void add_code(const struct published_code *code, remote_addr lo, uint32_t *added,
-		     struct hi_unwind_directory *directory, uint32_t *count)
+/* Sorted modules that are of no object; the first `added` of them are in the directory. */
+struct apart {
+	const struct hi_unwind_module *module;
+	uint32_t count, added;
+};
+#define APART 2u
+
+/* Adds to the directory those whose place is before `lo`, unless they were added. */
+static void add_apart(struct apart apart[APART], remote_addr lo,
+		      struct hi_unwind_directory *directory, uint32_t *count)
 {
-	while (*added < code->count && code->module[*added].lo < lo && *count < HI_MODULE_CAPACITY)
-		directory->module[(*count)++] = code->module[(*added)++];
+	while (*count < HI_MODULE_CAPACITY) {
+		struct apart *first = NULL;
+		remote_addr first_lo = lo;
+
+		for (unsigned i = 0; i < APART; i++)
+			if (apart[i].added < apart[i].count &&
+			    apart[i].module[apart[i].added].lo < first_lo) {
+				first = &apart[i];
+				first_lo = first->module[first->added].lo;
+			}
+		if (!first)
+			return;
+		directory->module[(*count)++] = first->module[first->added++];
+	}
 }
 
 /* The bounds only grow: a walk may still use tables of before. */
@@ -233,7 +281,11 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 	begin_change(&directory->generation);
 	publisher->missing = 0;
 	publish_bounds(&publisher->code, control);
-	uint32_t count = 0, code = 0;
+	struct apart apart[APART] = {
+		{.module = publisher->code.module, .count = publisher->code.count},
+		{.module = publisher->own, .count = publisher->own_count},
+	};
+	uint32_t count = 0;
 	/* images and their texts are sorted by address, and so is the directory */
 	for (size_t i = 0; i < images->count; i++) {
 		const struct elf_image *image = &images->image[i];
@@ -244,7 +296,7 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 				copy_table(publisher, stored, tables, room);
 			if (!stored || !stored->copied)
 				continue;
-			add_code(&publisher->code, image->text[j].lo, &code, directory, &count);
+			add_apart(apart, image->text[j].lo, directory, &count);
 			if (count == HI_MODULE_CAPACITY)
 				break;
 			directory->module[count++] = (struct hi_unwind_module){
@@ -257,7 +309,7 @@ void publisher_publish_tables(struct publisher *publisher, const struct elf_imag
 			};
 		}
 	}
-	add_code(&publisher->code, UINT64_MAX, &code, directory, &count);
+	add_apart(apart, UINT64_MAX, directory, &count);
 	directory->count = count;
 	end_change(&directory->generation, &control->current_directory, next);
 }

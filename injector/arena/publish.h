@@ -37,8 +37,13 @@ struct published_code {
 	uint32_t count;
 };
 
+#define PUBLISH_OWN_MAX 2u
+
 struct publisher {
 	struct published_code code;
+	/* tables of what is ours in the target (own_rows.h), sorted by address */
+	struct hi_unwind_module own[PUBLISH_OWN_MAX];
+	uint32_t own_count;
 	struct stored_table *stored;
 	size_t stored_count;
 	uint64_t used; /* bytes of the tables part in use */
@@ -90,6 +95,13 @@ void publisher_reserve_code(struct publisher *publisher, uint64_t bytes);
  */
 must_check int publisher_set_code(struct publisher *publisher, const struct unwind_table *table,
 				  size_t count, uint8_t *tables);
+
+/*
+ * Copies the table of code that never changes and is of no object. It takes effect by
+ * publisher_publish_tables. -ENOSPC: there is no room.
+ */
+must_check int publisher_add_own(struct publisher *publisher, const struct unwind_table *table,
+				 uint8_t *tables);
 
 /*
  * Publishes the mappings that may hold a stack: all that are readable and writable and have no

@@ -19,6 +19,7 @@
 #include "journal.h"
 #include "load_count.h"
 #include "mapping_functions.h"
+#include "own_rows.h"
 #include "pool_operators.h"
 #include "probes.h"
 #include "recover.h"
@@ -113,6 +114,8 @@ static bool is_c_library(const struct elf_image *image)
 static int plan(struct attachment *attachment, const struct attach_options *options,
 		struct hi_control *layout)
 {
+	unsigned kept = 0; /* the register through which originals return */
+
 	layout->phase = HI_PHASE_LOADING;
 	layout->loader = (uint32_t)options->loader;
 	layout->pid = (uint32_t)attachment->pid;
@@ -134,17 +137,27 @@ static int plan(struct attachment *attachment, const struct attach_options *opti
 	if (!attachment->allocators.allocator[0].is_asked_at_free)
 		layout->unsampled_frees.sentinels = 0;
 	if (options->interval > HI_INTERVAL_EXACT || options->adapts || options->named ||
-	    !is_c_library(attachment->allocators.allocator[0].image))
-		layout->return_gadget = return_gadget_find(
+	    !is_c_library(attachment->allocators.allocator[0].image)) {
+		const struct return_gadget gadget = return_gadget_find(
 			&attachment->images, attachment->allocators.allocator[0].image,
-			&attachment->memory);
+			&attachment->memory, options->named != NULL);
+
+		layout->return_gadget = gadget.at;
+		layout->return_register = gadget.kept | (gadget.is_signed ? HI_RETURN_SIGNED : 0);
+		kept = gadget.kept;
+	}
 	if (options->named && !layout->return_gadget) {
 		snprintf(attachment->named_problem, sizeof(attachment->named_problem),
 			 "its code has no place to which a function can return that a hook has "
 			 "called, so that no named one can be hooked");
 		return -EINVAL;
 	}
-	const int err = attach_entries_plan(attachment, options->hook, layout);
+	int err = options->named
+			  ? named_functions_forward(&attachment->images, &attachment->allocators,
+						    options->named, kept, attachment->named_problem)
+			  : 0;
+	if (!err)
+		err = attach_entries_plan(attachment, options->hook, layout);
 	return err ? err : snapshot_take(attachment->pid, attachment->tid, &layout->before);
 }
 
@@ -308,6 +321,10 @@ static int patch(struct attachment *attachment)
 	arena_extend_stacks(&attachment->arena);
 	attachment->step = "publishing unwind tables";
 	(void)watch_code_read(attachment);
+	err = own_rows_add(&attachment->publisher, &attachment->arena, &attachment->memory,
+			   &attachment->payload);
+	if (err)
+		return err;
 	publisher_publish_tables(&attachment->publisher, &attachment->images,
 				 attachment->arena.shared, attachment->arena.tables);
 	publisher_publish_regions(&attachment->publisher, &attachment->maps,

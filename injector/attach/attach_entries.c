@@ -177,17 +177,17 @@ static bool is_traced(const struct attachment *attachment)
 static bool has_breakpoint(const struct attachment *attachment, const struct entry *entry)
 {
 	uint8_t first;
-	return !memory_read(&attachment->memory, entry->at, &first, sizeof(first)) &&
+	return !memory_read(&attachment->memory, entry->jump_at, &first, sizeof(first)) &&
 	       arch_is_breakpoint(first);
 }
 
 /* The first byte of our jump. */
 static uint8_t jump_byte(const struct attachment *attachment, const struct entry *entry)
 {
-	const remote_addr in_word = entry->at % sizeof(uint64_t);
+	const remote_addr in_word = entry->jump_at % sizeof(uint64_t);
 	uint64_t old_value, new_value;
-	if (!journal_code_at(attachment->control, entry->at - in_word, &old_value, &new_value))
-		return entry->code[0];
+	if (!journal_code_at(attachment->control, entry->jump_at - in_word, &old_value, &new_value))
+		return *entry_replaced(entry);
 	return (uint8_t)(new_value >> 8 * in_word);
 }
 
@@ -200,15 +200,17 @@ static bool yield(struct attachment *attachment, const struct entry *entry)
 {
 	const uint8_t jump = jump_byte(attachment, entry);
 	uint8_t first;
-	if (look_read(&attachment->look, &attachment->memory, entry->at, &first, sizeof(first)) ||
+	if (look_read(&attachment->look, &attachment->memory, entry->jump_at, &first,
+		      sizeof(first)) ||
 	    first == jump)
 		return false;
 	look_spoil(&attachment->look);
-	if (first != entry->code[0] && (!arch_is_breakpoint(first) || is_traced(attachment) ||
-					!has_breakpoint(attachment, entry)))
+	if (first != *entry_replaced(entry) &&
+	    (!arch_is_breakpoint(first) || is_traced(attachment) ||
+	     !has_breakpoint(attachment, entry)))
 		return false;
-	return entry->size == 1 ||
-	       !memory_write(&attachment->memory, entry->at + 1, entry->code + 1, entry->size - 1);
+	return entry->size == 1 || !memory_write(&attachment->memory, entry->jump_at + 1,
+						 entry_replaced(entry) + 1, entry->size - 1);
 }
 
 bool attach_entries_yield(struct attachment *attachment)

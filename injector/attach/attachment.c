@@ -17,6 +17,7 @@
 #include "force_write.h"
 #include "memory_sharers.h"
 #include "proc_file.h"
+#include "same_memory.h"
 #include "watchdog.h"
 
 #define LOCK_TRIES 50
@@ -27,7 +28,6 @@ void attachment_init(struct attachment *attachment, pid_t pid)
 	*attachment = (struct attachment){.pid = pid,
 					  .tid = pid,
 					  .pidfd = -1,
-					  .sharers_fd = -1,
 					  .memory = {.fd = -1},
 					  .arena = {.memfd = -1, .target_fd = -1},
 					  .probes = PROBES_NONE};
@@ -53,25 +53,59 @@ static int lock(int fd)
 	return 0;
 }
 
+/* One that has executed a program since it was listed is no longer ours to lock. */
+static bool still_shares(const struct attachment *attachment, pid_t pid)
+{
+	struct same_memory_reference own;
+	return !same_memory_open(attachment->pid, &own) &&
+	       same_memory_ask(&own, pid) != SAME_MEMORY_NO;
+}
+
+static int lock_sharer(struct attachment *attachment, pid_t pid)
+{
+	int *fd = realloc(attachment->sharers_fd, (attachment->sharers + 1) * sizeof(*fd));
+	if (!fd)
+		return -ENOMEM;
+	attachment->sharers_fd = fd;
+	const int err = proc_open(pid, pid, "mem", O_RDONLY, &fd[attachment->sharers]);
+	if (err)
+		return err == -ESRCH ? 0 : err; /* it has just ended */
+	if (!still_shares(attachment, pid)) {
+		close(fd[attachment->sharers]);
+		return 0;
+	}
+	return lock(fd[attachment->sharers++]);
+}
+
+/* The process with the lowest number above `before`: the own one, or one that is locked with it. */
+static pid_t next_to_lock(pid_t own, const struct memory_threads *threads, pid_t before)
+{
+	pid_t next = own > before ? own : 0;
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct memory_thread *thread = &threads->thread[i];
+		if (!thread->is_awaited && thread->pid > before && (!next || thread->pid < next))
+			next = thread->pid;
+	}
+	return next;
+}
+
 /*
- * Processes that share one memory (a child of vfork, before it executes a program) each have a
- * memory file of their own. The one with the lowest number is locked for all of them.
+ * Processes that share one memory each have a memory file of their own. All of them are locked, as
+ * any may end, the lower numbers first: so of two that come at once one gets them all. A child of
+ * vfork is not: it is about to have a memory of its own, and its parent, which is locked, lives
+ * until then.
  */
-static int lock_sharers(struct attachment *attachment)
+static int lock_all(struct attachment *attachment)
 {
 	struct memory_threads threads;
-	pid_t first = attachment->pid;
 	int err = memory_threads_list(attachment->pid, &threads);
 	if (err)
 		return err;
-	for (size_t i = 0; i < threads.count; i++)
-		if (threads.thread[i].pid < first)
-			first = threads.thread[i].pid;
+	for (pid_t pid = 0; !err && (pid = next_to_lock(attachment->pid, &threads, pid));)
+		err = pid == attachment->pid ? lock(attachment->memory.fd)
+					     : lock_sharer(attachment, pid);
 	memory_threads_close(&threads);
-	if (first == attachment->pid)
-		return 0;
-	err = proc_open(first, first, "mem", O_RDONLY, &attachment->sharers_fd);
-	return err ? err : lock(attachment->sharers_fd);
+	return err;
 }
 
 int attachment_open(struct attachment *attachment, pid_t tid)
@@ -90,8 +124,7 @@ int attachment_open(struct attachment *attachment, pid_t tid)
 	(void)!proc_auxv(attachment->pid, tid, AT_RANDOM, &attachment->memory.witness);
 	/* start it now: the cost of a fork grows with our memory, which is still small */
 	watchdog_start();
-	err = lock(attachment->memory.fd);
-	return err ? err : lock_sharers(attachment);
+	return lock_all(attachment);
 }
 
 void attachment_forget(struct attachment *attachment)
@@ -117,8 +150,9 @@ void attachment_close(struct attachment *attachment)
 	memory_close(&attachment->memory);
 	if (attachment->pidfd >= 0)
 		close(attachment->pidfd);
-	if (attachment->sharers_fd >= 0)
-		close(attachment->sharers_fd);
+	for (size_t i = 0; i < attachment->sharers; i++)
+		close(attachment->sharers_fd[i]);
+	free(attachment->sharers_fd);
 	attachment_init(attachment, attachment->pid);
 }
 

@@ -27,8 +27,9 @@ struct attachment {
 	pid_t tid;  /* a live thread, through which /proc is read */
 	pid_t died; /* the process whose place another one has taken (heir.h); 0 = none */
 	uint64_t start_time;
-	int pidfd;      /* readable once the target has exited; -1 */
-	int sharers_fd; /* see attachment_open; -1 */
+	int pidfd;       /* readable once the target has exited; -1 */
+	int *sharers_fd; /* see attachment_open */
+	size_t sharers;
 
 	struct memory memory;
 	struct maps maps;
@@ -105,8 +106,8 @@ struct attachment {
 void attachment_init(struct attachment *attachment, pid_t pid);
 /*
  * Pins the process: pidfd, start time, memory. Locks it against other injectors and other detaches
- * until attachment_close or our death; and, if other processes share its memory, the first of them
- * (sharers_fd). -EBUSY: another process holds a lock.
+ * until attachment_close or our death; and with it all that share its memory (sharers_fd), but for
+ * children of vfork. -EBUSY: another process holds a lock.
  */
 must_check int attachment_open(struct attachment *attachment, pid_t tid);
 void attachment_close(struct attachment *attachment);

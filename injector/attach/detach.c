@@ -10,10 +10,12 @@
 #include "detach.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "escaped_fix_up.h"
+#include "freezer.h"
 #include "heir.h"
 #include "memory_sharers.h"
 #include "quiesce.h"
@@ -37,6 +39,16 @@
  */
 #define STOP_WORLD_ALLOWED_MS 1000
 #define ROUNDS_MAX 16
+
+/* Threads that are frozen look like others that do not stop. */
+static void name_frozen(struct receipt *receipt, pid_t pid)
+{
+	char remedy[sizeof(receipt->obstacle) - sizeof("its control group is frozen; ")];
+
+	if (freezer_is_frozen(pid, remedy, sizeof(remedy)))
+		snprintf(receipt->obstacle, sizeof(receipt->obstacle),
+			 "its control group is frozen; %s", remedy);
+}
 
 /* Names the thread that prevented a failed step, if one is in state D. */
 static void name_blocked(struct receipt *receipt, pid_t pid)
@@ -148,8 +160,10 @@ static int look_at_threads(const struct quiesce_target *target, struct escaped_t
 		blocked_explain(quiesced.unseen_pid, quiesced.unseen, receipt->unseen);
 	}
 	*out_found = receipt->fixed_registers > fixed_before;
-	if (!err && memory_read_u64(escaped->memory, arch_pointer_guard_at(quiesced.thread_pointer),
-				    &escaped->pointer_guard))
+	const remote_addr guard = escaped->pointer_guard_at
+					  ? escaped->pointer_guard_at
+					  : arch_pointer_guard_at(quiesced.thread_pointer);
+	if (!err && memory_read_u64(escaped->memory, guard, &escaped->pointer_guard))
 		escaped->pointer_guard = 0;
 	return err;
 }
@@ -308,6 +322,10 @@ static int empty(struct attachment *attachment, struct receipt *receipt)
 	if (attachment_read_images(attachment) ||
 	    stackwalker_open(attachment->pid, &attachment->images, &target.walker))
 		target.walker = NULL;
+	const char *guard = arch_pointer_guard_symbol();
+	if (!guard ||
+	    elf_images_resolve(&attachment->images, guard, &escaped.pointer_guard_at, NULL))
+		escaped.pointer_guard_at = 0;
 	err = look_until_clear(&target, &escaped, attachment->control->has_slots, receipt);
 	if (target.walker)
 		stackwalker_close(target.walker);
@@ -337,6 +355,8 @@ int detach(struct attachment *attachment, struct receipt *out_receipt)
 		err = receipt_fail(&receipt, "unloading the payload",
 				   tracee_worker(unload, &(struct unload){.attachment = attachment,
 									  .receipt = &receipt}));
+	if (err)
+		name_frozen(&receipt, attachment->pid);
 	if (err == -EAGAIN || err == -EBUSY)
 		name_blocked(&receipt, attachment->pid);
 	receipt.is_unhooked = attachment->unloadable_missed;

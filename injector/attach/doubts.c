@@ -8,20 +8,26 @@
 #include "hi_wire.h"
 
 #define WORD_BYTES 8u
-/*
- * the kernel maps nothing above, unless asked for that address; gate entries are aligned by much
- * more than 8
- */
-#define ADDRESS_BITS 0x0000fffffffffff8ull
+/* The kernel maps nothing above, unless asked for that address. */
+#define ADDRESS_BITS 48u
+#define ADDRESS_BITS_MAX 56u
 #define MIDDLE_SHIFT 16 /* four bytes that no mark in an address changes */
 #define OPERAND_BYTES 4u
-#define GATE_SPAN (8u * HI_PAGE_BYTES) /* a power of two that the gate fits into */
-_Static_assert(HI_GATE_BYTES <= GATE_SPAN, "span of operands");
+#define GATE_SPAN (8u * HI_PAGE_BYTES) /* a power of two that all entries fit into */
+_Static_assert(HI_GATE_USED_BYTES <= GATE_SPAN, "span of operands");
 
 static bool is_entry(const struct doubts_gate *gate, remote_addr address)
 {
 	const uint64_t distance = address - gate->gate;
 	return distance < (uint64_t)gate->count * HI_GATE_STRIDE && distance % HI_GATE_STRIDE == 0;
+}
+
+/* An address without marks. Gate entries are aligned by much more than 8. */
+static remote_addr unmarked(const struct doubts_gate *gate, uint64_t word)
+{
+	const unsigned bits = gate->gate >> ADDRESS_BITS ? ADDRESS_BITS_MAX : ADDRESS_BITS;
+
+	return word & ((1ull << bits) - WORD_BYTES);
 }
 
 static bool is_own(const struct doubts_gate *gate, remote_addr at)
@@ -36,7 +42,7 @@ static void judge_word(struct doubts *doubts, const struct doubts_gate *gate, co
 	uint64_t word;
 	memcpy(&word, bytes, sizeof(word));
 	const bool is_aligned = at % WORD_BYTES == 0;
-	if (!is_entry(gate, word & ADDRESS_BITS) || is_own(gate, at) ||
+	if (!is_entry(gate, unmarked(gate, word)) || is_own(gate, at) ||
 	    (is_aligned && is_entry(gate, word)))
 		return;
 	doubts->count[is_code ? DOUBT_CODE : is_aligned ? DOUBT_TAGGED : DOUBT_UNALIGNED]++;

@@ -20,8 +20,8 @@
 enum doubt {
 	DOUBT_UNALIGNED,
 	/*
-	 * with bits set among the lowest 3 or the highest 16; or held in a register of a stopped
-	 * thread in a form that cannot be replaced
+	 * with bits set among the lowest 3 or those above the addresses that the kernel gives; or
+	 * held in a register of a stopped thread in a form that cannot be replaced
 	 */
 	DOUBT_TAGGED,
 	DOUBT_CODE,      /* an operand in executable memory */

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 
 #include "arch.h"
+#include "hi_page.h"
 #include "pages.h"
 
 #define CHUNK_BYTES (256u << 10) /* stays in the cache between the kernel's copy and the search */
@@ -16,7 +17,8 @@
 #define FILES_MAX (64ull << 20) /* limit for all files that are mapped shared */
 /* limit per inaccessible mapping where each page's pagemap word must be read */
 #define RESERVED_MAX (64ull << 30)
-#define PAGE_BYTES HI_PAGE_BYTES
+#define PAGE_BYTES hi_page_bytes()
+#define READ_TRIES 8     /* of a page that is there and cannot be read */
 #define OVERLAP_BYTES 7u /* a copy may begin in the last bytes of a piece and end in the next */
 
 enum place { IN_PRIVATE, IN_SHARED, IN_FILE, PLACES };
@@ -137,11 +139,10 @@ static int scan_words(struct scan *scan, remote_addr lo, size_t size)
 	return err;
 }
 
-static int note_unread(void *context, remote_addr at, uint64_t size)
+static int count_page(void *context, remote_addr at, uint64_t size)
 {
-	struct scan *scan = context;
 	(void)at;
-	scan->copies.doubts.count[DOUBT_UNREAD] += size / PAGE_BYTES;
+	*(uint64_t *)context += size / PAGE_BYTES;
 	return 0;
 }
 
@@ -151,18 +152,32 @@ static bool is_of_program(const struct mapping *mapping)
 	return strncmp(mapping->path, "[v", 2) != 0 && strncmp(mapping->path, "/dev/", 5) != 0;
 }
 
+static bool is_there(struct scan *scan, remote_addr at)
+{
+	uint64_t pages = 0;
+
+	return pages_walk(scan->pages, at, at + PAGE_BYTES, scan->place == IN_SHARED, count_page,
+			  &pages) == 0 &&
+	       pages > 0;
+}
+
 /*
  * The target could not read the next page; the injector may read pages that the target cannot. If
- * that fails, too, and the page is still there, its contents are unknown.
+ * that fails, too, and the page is still there, its contents are unknown: unless it was gone when
+ * it was to be read, and has come back since, as the end of a heap does that shrinks and grows.
  */
 static int scan_page(struct scan *scan, remote_addr at)
 {
-	if (!memory_read(scan->target->memory, at, scan->words, PAGE_BYTES))
-		return scan_words(scan, at, PAGE_BYTES);
-	if (scan->place == IN_FILE || (scan->place == IN_PRIVATE && !is_of_program(scan->mapping)))
-		return 0;
-	return pages_walk(scan->pages, at, at + PAGE_BYTES, scan->place == IN_SHARED, note_unread,
-			  scan);
+	for (int i = 0; i < READ_TRIES; i++) {
+		if (!memory_read(scan->target->memory, at, scan->words, PAGE_BYTES))
+			return scan_words(scan, at, PAGE_BYTES);
+		if (scan->place == IN_FILE ||
+		    (scan->place == IN_PRIVATE && !is_of_program(scan->mapping)) ||
+		    !is_there(scan, at))
+			return 0;
+	}
+	scan->copies.doubts.count[DOUBT_UNREAD]++;
+	return 0;
 }
 
 static int scan_bytes(struct scan *scan, remote_addr lo, size_t size)

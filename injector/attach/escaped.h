@@ -29,6 +29,7 @@ struct escaped_target {
 	 * known
 	 */
 	uint64_t pointer_guard;
+	remote_addr pointer_guard_at; /* where a symbol says that it is; 0 = none does */
 };
 
 /*

@@ -9,7 +9,8 @@
 #include "clock.h"
 #include "stop_world.h"
 
-#define STOP_WORLD_MS 3000 /* after this time, threads that do not stop are left alone */
+#define STOP_WORLD_MS 3000 /* after this time, threads that cannot stop are left alone, */
+#define STARVED_MS 10000   /* and after this, those that have got no CPU to stop on */
 #define ASK_AGAIN_NS 2000000
 #define COPIES_AT_ONCE 4096 /* some milliseconds of work */
 #define RUN_WORDS 512       /* adjacent words that are read and written at once */
@@ -70,8 +71,10 @@ static int fix_up_vectors(const struct escaped_target *target, const struct trac
 	_Alignas(64) uint8_t state[ARCH_XSTATE_MAX];
 	size_t size = sizeof(state);
 	int err = tracee_get_xstate(tracee, state, &size);
+	/* nothing is known of them */
+	fixed_up->doubtful += err == -EAGAIN && target->gate_count;
 	if (err)
-		return err;
+		return err == -EAGAIN ? 0 : err;
 	const size_t changed = replace_words(target, state, size);
 	fixed_up->changed += changed;
 	fixed_up->doubtful += count_doubtful(target, state, size);
@@ -184,13 +187,26 @@ static int fix_up_batch(void *context)
 	return first ? first : err ? err : ended;
 }
 
+/* How long it has been tried to stop all threads. */
+struct patience {
+	uint64_t since_ns;
+	unsigned given_up; /* attempts before */
+};
+
+static bool is_over(const struct patience *patience)
+{
+	const bool is_starved = stop_world_account().given_up > patience->given_up;
+	const uint64_t tried_ns = clock_now_ns() - patience->since_ns;
+
+	return tried_ns >= (is_starved ? STARVED_MS : STOP_WORLD_MS) * 1000000ull;
+}
+
 /* Retries until all threads can be stopped. No thread is held between two tries. */
-static int fix_up_when_stopped(struct batch *batch, uint64_t deadline_ns)
+static int fix_up_when_stopped(struct batch *batch, const struct patience *patience)
 {
 	const struct timespec pause = {.tv_nsec = ASK_AGAIN_NS};
 	int err;
-	while ((err = tracee_worker(fix_up_batch, batch)) == -EAGAIN &&
-	       clock_now_ns() < deadline_ns)
+	while ((err = tracee_worker(fix_up_batch, batch)) == -EAGAIN && !is_over(patience))
 		nanosleep(&pause, NULL);
 	return err;
 }
@@ -198,13 +214,13 @@ static int fix_up_when_stopped(struct batch *batch, uint64_t deadline_ns)
 int escaped_fix_up(const struct escaped_target *target, const struct escaped_pointers *copies,
 		   struct fixed_up *result)
 {
-	const uint64_t deadline_ns = clock_now_ns() + STOP_WORLD_MS * 1000000ull;
+	const struct patience patience = {clock_now_ns(), stop_world_account().given_up};
 	int err = 0;
 	for (size_t done = 0; done < copies->count && !err; done += COPIES_AT_ONCE) {
 		const size_t left = copies->count - done;
 		struct batch batch = {target, copies->at + done,
 				      left < COPIES_AT_ONCE ? left : COPIES_AT_ONCE, result};
-		err = fix_up_when_stopped(&batch, deadline_ns);
+		err = fix_up_when_stopped(&batch, &patience);
 	}
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "blocked_stack.h"
 #include "borrow.h"
 #include "clock.h"
+#include "hi_page.h"
 #include "hi_wire.h"
 #include "memory_sharers.h"
 #include "thread_table.h"
@@ -50,8 +51,9 @@ static int frames_in_flight(const struct quiesce_target *target, uint64_t *out_f
 
 bool quiesce_is_inside(const struct quiesce_target *target, remote_addr address)
 {
+	address = arch_plain_address(address);
 	for (size_t i = 0; i < target->near_pages; i++)
-		if (target->near_page[i] && address - target->near_page[i] < HI_PAGE_BYTES)
+		if (target->near_page[i] && address - target->near_page[i] < hi_page_bytes())
 			return true;
 	if (address && address == target->return_gadget)
 		return true;

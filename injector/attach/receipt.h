@@ -31,7 +31,7 @@ struct receipt {
 	/* if it failed without such frames: a thread inside, or not stoppable */
 	pid_t thread_inside;
 	uint64_t attach_stop_ns, restore_stop_ns, detach_stop_ns, longest_check_ns;
-	struct held held;                      /* all stops since this process began */
+	struct held held; /* all stops since this process began, or began with this target */
 	struct stop_world_account world_stops; /* and those of all threads at once */
 	/*
 	 * libraries loaded by dlopen could not be hooked in the end: that takes a stop of all

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "arena_reserve.h"
+#include "hi_page.h"
 #include "probes.h"
 #include "probes_name.h"
 #include "proc_file.h"
@@ -47,11 +48,11 @@ static bool parts_are_sound(const struct hi_control *control)
 					 &control->words};
 	uint64_t end = HI_CONTROL_BYTES;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (parts[i]->offset != end || parts[i]->size % HI_PAGE_BYTES ||
+		if (parts[i]->offset != end || parts[i]->size % hi_page_bytes() ||
 		    __builtin_add_overflow(end, parts[i]->size, &end))
 			return false;
 	return end == control->arena_size &&
-	       control->near.size == HI_NEAR_PAGES_MAX * HI_PAGE_BYTES &&
+	       control->near.size == HI_NEAR_PAGES_MAX * hi_page_bytes() &&
 	       control->gate.size == HI_GATE_BYTES && control->words.size == HI_GATE_BYTES &&
 	       control->bucket_bits < 32 && control->bucket_levels <= HI_LEVELS_MAX &&
 	       control->occupancy_bits < 32 && control->known_bits < 32 &&

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "arch.h"
 #include "hi_exit.h"
 
 /*
@@ -30,8 +31,8 @@ static const struct refusal {
 	 "no thread came to a safe point in time; the process is untouched; try again, or use "
 	 "--loader map"},
 	{EAGAIN, false,
-	 "no thread could be stopped in time, or none has a few KB of stack to spare; the process "
-	 "is untouched; try again"},
+	 "no thread could be stopped in time, or none has a few KB of stack to "
+	 "spare" ARCH_UNSAVED_REASON "; the process is untouched; try again"},
 	{ENOENT, false, "no function of its allocator can be hooked"},
 	{ENXIO, false,
 	 "--mmap needs them at their entry, as the C library calls them itself, and with --hook "

@@ -14,6 +14,7 @@ struct restoring {
 	struct attachment *attachment;
 	struct receipt *receipt;
 	int borrow_deadline_ms;
+	const struct maps *maps; /* of restore_code */
 };
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -80,45 +81,59 @@ static int undo_code(void *context)
 			      restoring->borrow_deadline_ms);
 	if (err)
 		return err;
-	err = code_swap_undo(attachment->control, &remote);
+	err = code_swap_undo(attachment->control, restoring->maps, &remote);
 	const int closed = remote_close(&remote);
 	restoring->receipt->restore_stop_ns = remote.stopped_ns;
 	return err ? err : closed;
 }
 
+/* -EIO: a change is still there. If its destination were unmapped, the target would crash. */
+static int drop_changes(struct attachment *attachment, const struct maps *maps,
+			int borrow_deadline_ms, struct receipt *receipt)
+{
+	const int err = tracee_worker(
+		undo_code, &(struct restoring){.attachment = attachment,
+					       .receipt = receipt,
+					       .maps = maps,
+					       .borrow_deadline_ms = borrow_deadline_ms});
+	if (err)
+		return err;
+	return code_swap_look(attachment->control, &attachment->memory, &attachment->images) ==
+			       CODE_ORIGINAL
+		       ? 0
+		       : -EIO;
+}
+
 int restore_code(struct attachment *attachment, int borrow_deadline_ms, struct receipt *receipt)
 {
+	struct maps maps = {0};
+	int err;
+
 	receipt->functions = attachment->control->code_functions;
 	/* whatever the journal says: the target may have overwritten it */
 	if (!attachment->control->code[0].size)
 		return 0;
 	if (attachment->images.count == 0 && attachment_read_images(attachment))
 		return -EIO;
+	err = maps_of(&attachment->memory, &maps);
+	if (err)
+		return err;
 	switch (code_swap_look(attachment->control, &attachment->memory, &attachment->images)) {
-	case CODE_ORIGINAL:
+	case CODE_ORIGINAL: /* by an undo that did not come to its end */
+		if (code_swap_is_apart(attachment->control, &maps))
+			err = drop_changes(attachment, &maps, borrow_deadline_ms, receipt);
 		break;
-	case CODE_CHANGED: {
-		const int err = tracee_worker(
-			undo_code, &(struct restoring){.attachment = attachment,
-						       .receipt = receipt,
-						       .borrow_deadline_ms = borrow_deadline_ms});
-		if (err)
-			return err;
-		/*
-		 * Check the result: if a jump were left, unmapping its destination would crash the
-		 * target.
-		 */
-		if (code_swap_look(attachment->control, &attachment->memory, &attachment->images) !=
-		    CODE_ORIGINAL)
-			return -EIO;
+	case CODE_CHANGED:
+		err = drop_changes(attachment, &maps, borrow_deadline_ms, receipt);
 		break;
-	}
 	case CODE_FOREIGN:
 		snprintf(receipt->obstacle, sizeof(receipt->obstacle),
 			 "somebody has a breakpoint, or a probe (perf, bpftrace), in the "
 			 "allocator's code");
-		return -ETXTBSY;
+		err = -ETXTBSY;
 	}
-	receipt->functions_restored = receipt->functions;
-	return 0;
+	maps_close(&maps);
+	if (!err)
+		receipt->functions_restored = receipt->functions;
+	return err;
 }

@@ -20,12 +20,12 @@
 #include "elf_file.h"
 #include "elf_memory_copy.h"
 #include "elf_segment.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 #include "proc_file.h"
 
 static uint64_t page_down(uint64_t address)
 {
-	return address & ~(uint64_t)(HI_PAGE_BYTES - 1);
+	return address & ~(uint64_t)(hi_page_bytes() - 1);
 }
 
 bool elf_image_is_vdso(const struct mapping *mapping)
@@ -254,7 +254,12 @@ static int take_mappings(const struct elf_image_source *source, size_t first,
 			continue;
 		source->taken[i] = true;
 		image->hi = mapping->hi;
-		if (mapping->executable)
+		/* older kernels have code that heapinject has replaced apart from the rest */
+		if (mapping->executable && image->text_count &&
+		    image->text[image->text_count - 1].hi == mapping->lo &&
+		    mapping_continues(mapping - 1, mapping))
+			image->text[image->text_count - 1].hi = mapping->hi;
+		else if (mapping->executable)
 			err = add_text(image, mapping, file_offset);
 	}
 	return err;

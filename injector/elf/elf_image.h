@@ -14,7 +14,7 @@
 #include "procfs.h"
 
 struct elf_text {
-	remote_addr lo, hi; /* an executable mapping of the object */
+	remote_addr lo, hi; /* an executable mapping of the object, or several that could be one */
 	uint64_t file_offset;
 };
 

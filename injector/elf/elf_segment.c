@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "hi_wire.h"
+#include "hi_page.h"
 
 bool elf_segment_next(Elf *elf, uint32_t type, size_t *at, GElf_Phdr *out_segment)
 {
@@ -53,14 +53,23 @@ uint64_t elf_segment_room(Elf *elf, uint64_t address)
 	return room < ELF_SEGMENT_BYTES_MAX ? room : ELF_SEGMENT_BYTES_MAX;
 }
 
-/* The PT_LOAD whose contents lie in the page: the last one, which is mapped over the others. */
-static bool find_load_of_page(Elf *elf, uint64_t page, GElf_Phdr *out_load)
+static uint64_t page_down(uint64_t address)
 {
+	return address / hi_page_bytes() * hi_page_bytes();
+}
+
+/*
+ * The PT_LOAD whose contents lie in the page that has this address: the last one, which is mapped
+ * over the others.
+ */
+static bool find_load_of_page(Elf *elf, uint64_t address, GElf_Phdr *out_load)
+{
+	const uint64_t page = page_down(address);
 	GElf_Phdr load;
 	bool is_found = false;
 
 	for (size_t at = 0; elf_segment_next(elf, PT_LOAD, &at, &load);) {
-		if (load.p_vaddr / HI_PAGE_BYTES * HI_PAGE_BYTES > page ||
+		if (page_down(load.p_vaddr) > page ||
 		    (page >= load.p_vaddr && page - load.p_vaddr >= load.p_filesz))
 			continue;
 		*out_load = load;
@@ -69,21 +78,21 @@ static bool find_load_of_page(Elf *elf, uint64_t page, GElf_Phdr *out_load)
 	return is_found;
 }
 
-size_t elf_segment_page(Elf *elf, uint64_t page, const void **out_bytes)
+size_t elf_segment_piece(Elf *elf, uint64_t piece, const void **out_bytes)
 {
 	const Elf_Data *data;
 	GElf_Phdr load;
 
-	if (!find_load_of_page(elf, page, &load))
+	if (!find_load_of_page(elf, piece, &load))
 		return 0;
-	const uint64_t offset = load.p_offset + (page - load.p_vaddr),
-		       room = load.p_vaddr + load.p_filesz - page;
+	const uint64_t offset = load.p_offset + (piece - load.p_vaddr),
+		       end = load.p_vaddr + load.p_filesz, room = piece < end ? end - piece : 0;
 	size_t size = HI_PAGE_BYTES;
 
 	if (offset > INT64_MAX - HI_PAGE_BYTES)
 		return 0;
 	data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
-	if (!data && room < size) { /* the file ends in the page */
+	if (!data && room && room < size) { /* the file ends there */
 		size = (size_t)room;
 		data = elf_getdata_rawchunk(elf, (int64_t)offset, size, ELF_T_BYTE);
 	}

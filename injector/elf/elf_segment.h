@@ -38,10 +38,10 @@ uint64_t elf_segment_room(Elf *elf, uint64_t address);
  */
 must_check int elf_segment_bytes(Elf *elf, uint64_t address, uint64_t size, const void **out_bytes);
 /*
- * What the file has at the page that begins at this address. A page is mapped as a whole: it also
- * holds what the file has before and after the segment. Returns how many bytes are known, at least
- * those of the segment; 0: none.
+ * What the file has at a page, or a piece of one, of HI_PAGE_BYTES, that begins at this address. A
+ * page is mapped as a whole: it also holds what the file has before and after the segment. Returns
+ * how many bytes are known, at least those of the segment; 0: none.
  */
-size_t elf_segment_page(Elf *elf, uint64_t page, const void **out_bytes);
+size_t elf_segment_piece(Elf *elf, uint64_t piece, const void **out_bytes);
 
 #endif

@@ -14,7 +14,7 @@
 #include "glibc_state.h"
 #include "glibc_version.h"
 #include "heap_bytes.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 #include "steps.h"
 
 /* struct heap_info: glibc 2.35 made it larger */
@@ -100,7 +100,7 @@ static int read_top(const struct finder *finder, remote_addr *out_top, remote_ad
 	if (err)
 		return err;
 	size &= ~(uint64_t)GLIBC_FLAGS;
-	if (size < GLIBC_FENCE_BYTES || top + size < top || (top + size) % HI_PAGE_BYTES)
+	if (size < GLIBC_FENCE_BYTES || top + size < top || (top + size) % hi_page_bytes())
 		return -EAGAIN;
 	*out_top = top;
 	*out_end = top + size;
@@ -174,7 +174,7 @@ static int add_heap(struct finder *finder, remote_addr arena, remote_addr heap, 
 		err = top_end(finder, arena, &top, &top_hi);
 	if (err)
 		return err == -ENODATA ? refuse(finder, "a swapped-out heap", heap) : err;
-	if (owner != arena || size % HI_PAGE_BYTES || size < info_bytes + GLIBC_STATE_BYTES)
+	if (owner != arena || size % hi_page_bytes() || size < info_bytes + GLIBC_STATE_BYTES)
 		return refuse(finder, "a heap that is not of its arena,", heap);
 	region.hi = heap + size;
 	region.lo = chunk_from(arena - heap == info_bytes ? arena + GLIBC_STATE_BYTES

@@ -6,7 +6,7 @@
 
 #include "elf_segment.h"
 #include "glibc_state.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 
 /* struct malloc_par: words of the initial values, by which it is found */
 #define PAR_CACHE_BINS 64u
@@ -103,7 +103,7 @@ struct glibc_numbers glibc_numbers_find(const struct heap_bytes *data, remote_ad
 		if (par_word(par, 0) != PAR_CACHE_BINS || par_word(par, 1) != PAR_CACHE_BYTES)
 			continue;
 		if ((base && (base < heap_lo || base > top)) ||
-		    par_word(par, PAR_TO_MAPPED_BYTES) % HI_PAGE_BYTES)
+		    par_word(par, PAR_TO_MAPPED_BYTES) % hi_page_bytes())
 			continue;
 		numbers = (struct glibc_numbers){base, mapped_count(par)};
 	}

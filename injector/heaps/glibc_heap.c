@@ -19,7 +19,7 @@
 #include "glibc_fast.h"
 #include "glibc_mapped.h"
 #include "heap_bytes.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 
 #define WINDOW_BYTES (1u << 20)
 /* after the chain broke: less memory is read in less time */
@@ -84,8 +84,8 @@ static int put_range(struct walker *walker, const struct glibc_region *region, r
 
 static int trim(struct walker *walker, remote_addr lo, remote_addr hi)
 {
-	lo = (lo + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	hi = hi / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	lo = (lo + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes();
+	hi = hi / hi_page_bytes() * hi_page_bytes();
 	return lo < hi && walker->visitor->trimmable
 		       ? walker->visitor->trimmable(walker->visitor->context, lo, hi)
 		       : 0;
@@ -403,7 +403,8 @@ static int walk_top(struct walker *walker, const struct glibc_region *region)
 	walker->free_lo = 0;
 	if (err || region->arena || size <= TOP_KEPT_BYTES)
 		return err;
-	return trim(walker, region->hi - (size - TOP_KEPT_BYTES) / HI_PAGE_BYTES * HI_PAGE_BYTES,
+	return trim(walker,
+		    region->hi - (size - TOP_KEPT_BYTES) / hi_page_bytes() * hi_page_bytes(),
 		    region->hi);
 }
 

@@ -3,7 +3,7 @@
 #include "glibc_mapped.h"
 
 #include "heap_bytes.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 
 #define HEAD_BYTES (2 * GLIBC_WORD)
 #define ROOM_BYTES (1ull << 30) /* as much is looked at page by page */
@@ -33,8 +33,8 @@ static uint64_t mapped_bytes(const struct heap_source *source, remote_addr at, r
 {
 	uint64_t before, size, whole;
 
-	if (!read_head(source, at, &before, &whole) || before || !whole || whole % HI_PAGE_BYTES ||
-	    whole > hi - at)
+	if (!read_head(source, at, &before, &whole) || before || !whole ||
+	    whole % hi_page_bytes() || whole > hi - at)
 		return 0;
 	*out_head_bytes = GLIBC_CHUNK_TO_BLOCK;
 	for (uint64_t alignment = 2 * GLIBC_ALIGNMENT;
@@ -101,16 +101,16 @@ static int walk_mapping(struct mapped_walk *walk, const struct mapping *mapping)
 		const remote_addr begin = at;
 
 		if (region) {
-			at = (region->hi + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+			at = (region->hi + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes();
 			continue;
 		}
 		err = walk_run(walk, &at, mapping->hi);
 		if (at != begin)
 			continue;
-		if (walk->room < HI_PAGE_BYTES)
+		if (walk->room < hi_page_bytes())
 			break;
-		walk->room -= HI_PAGE_BYTES;
-		at += HI_PAGE_BYTES;
+		walk->room -= hi_page_bytes();
+		at += hi_page_bytes();
 	}
 	return err;
 }

@@ -19,8 +19,9 @@
  *   heap_slabs.h       the pages of an allocator that has a map of them
  *   tcmalloc_layout.h  tcmalloc: where it has what; tcmalloc_map.h: its map of spans;
  *                      tcmalloc_caches.h: cached objects; tcmalloc_heap.c: all pieces
- *   jemalloc_layout.h  jemalloc: where its map of extents is; jemalloc_own.h: its own memory;
- *                      jemalloc_caches.h: cached blocks; jemalloc_heap.c: all pieces
+ *   jemalloc_layout.h  jemalloc: where its map of extents is; jemalloc_extent.h: what they are;
+ *                      jemalloc_own.h: its own memory; jemalloc_caches.h: cached blocks;
+ *                      jemalloc_heap.c: all pieces
  *
  * Uses hooks/ (which allocator it is), elf/, target/. Only reads, and never what is swapped out or
  * was never touched.

@@ -34,6 +34,8 @@ struct marker {
 	struct heap_slabs *slabs;
 	struct heap_windows *windows;
 	const struct jemalloc_owns *owns;
+	unsigned slab_sizes; /* classes of the blocks that are in slabs */
+	remote_addr end;     /* of all memory */
 	struct heap_bytes bytes;
 	remote_addr *cache; /* that were marked */
 	size_t count, room;
@@ -226,7 +228,7 @@ static int mark_cache(struct marker *marker, remote_addr at, const uint64_t link
 	if (found > 0)
 		found = mark_stacks(marker, take_new, stacks, 0, STACKS_MAX);
 	else if (!found && (found = are_stacks(marker, take_old, stacks)) > 0)
-		found = mark_stacks(marker, take_old, stacks, 0, JEMALLOC_SLAB_SIZES);
+		found = mark_stacks(marker, take_old, stacks, 0, marker->slab_sizes);
 	else
 		return found < 0 ? found : -ENOENT;
 	/* those of larger blocks are in the same array, or in one of their own */
@@ -234,7 +236,7 @@ static int mark_cache(struct marker *marker, remote_addr at, const uint64_t link
 
 	if (!found && large % HEAP_WORD == 0 && large - at + STACKS_FAR_MAX < 2 * STACKS_FAR_MAX &&
 	    are_stacks(marker, take_new, stacks) == 0)
-		found = mark_stacks(marker, take_old, large, JEMALLOC_SLAB_SIZES, STACKS_MAX);
+		found = mark_stacks(marker, take_old, large, marker->slab_sizes, STACKS_MAX);
 	return found ? found : add_known(marker, at);
 }
 
@@ -258,7 +260,8 @@ static int mark_ring(struct marker *marker, remote_addr at)
 /* Can the word lead to the links of a cache? They are with a thread's variables, or in a block. */
 static bool is_candidate(const struct marker *marker, uint64_t word)
 {
-	if (!word || word % HEAP_WORD || word >> 47 || jemalloc_owns_at(marker->owns, word))
+	if (!word || word % HEAP_WORD || word >= marker->end ||
+	    jemalloc_owns_at(marker->owns, word))
 		return false;
 	const struct heap_slab *slab = heap_slabs_find(marker->slabs, word);
 	const struct mapping *mapping = maps_find(marker->windows->source->maps, word);
@@ -288,7 +291,7 @@ static int mark_in(struct marker *marker, const struct jemalloc_own *own)
 }
 
 int jemalloc_caches_mark(struct heap_slabs *slabs, struct heap_windows *windows,
-			 const struct jemalloc_owns *owns, size_t *out_caches)
+			 const struct jemalloc_owns *owns, unsigned slab_sizes, size_t *out_caches)
 {
 	struct marker *marker = calloc(1, sizeof(*marker));
 	int err = 0;
@@ -298,6 +301,8 @@ int jemalloc_caches_mark(struct heap_slabs *slabs, struct heap_windows *windows,
 	marker->slabs = slabs;
 	marker->windows = windows;
 	marker->owns = owns;
+	marker->slab_sizes = slab_sizes;
+	marker->end = maps_end(windows->source->maps);
 	marker->steps.left = CACHES_MAX;
 	heap_windows_drop(windows);
 	for (size_t i = 0; i < owns->count && !err; i++)

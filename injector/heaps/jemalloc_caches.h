@@ -11,10 +11,12 @@
 #include "jemalloc_own.h"
 
 /*
- * Marks all their blocks, and those that jemalloc has taken for the stacks. *out_caches: how many
- * caches there are. 0, -ENOMEM, -ETIMEDOUT, or an error of the memory.
+ * Marks all their blocks, and those that jemalloc has taken for the stacks. slab_sizes: as in the
+ * layout. *out_caches: how many caches there are. 0, -ENOMEM, -ETIMEDOUT, or an error of the
+ * memory.
  */
 must_check int jemalloc_caches_mark(struct heap_slabs *slabs, struct heap_windows *windows,
-				    const struct jemalloc_owns *owns, size_t *out_caches);
+				    const struct jemalloc_owns *owns, unsigned slab_sizes,
+				    size_t *out_caches);
 
 #endif

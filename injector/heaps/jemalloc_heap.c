@@ -71,7 +71,7 @@ static int read_extent(struct walker *walker, const struct heap_slab *slab,
 			walker->slabs.reread++;
 			heap_windows_drop(&walker->windows);
 		}
-		const int err = jemalloc_extent_read(&walker->windows, &walker->layout,
+		const int err = jemalloc_extent_read(&walker->windows, &walker->layout.form,
 						     slab->descriptor, extent);
 
 		if (err < 0)
@@ -162,7 +162,7 @@ static int walk_all(struct walker *walker, const struct elf_image *image)
 		err = jemalloc_layout_find(&walker->windows, &walker->data, &walker->layout,
 					   refusal);
 	if (!err) {
-		strcpy(walker->found->name, walker->layout.name);
+		strcpy(walker->found->name, walker->layout.form.name);
 		jemalloc_map_open(&walker->map, &walker->windows, &walker->layout);
 		err = heap_slabs_read(&walker->slabs, &walker->map.map);
 	}
@@ -175,7 +175,7 @@ static int walk_all(struct walker *walker, const struct elf_image *image)
 		err = jemalloc_owns_find(&walker->owns, &walker->windows, &walker->slabs);
 	if (!err)
 		err = jemalloc_caches_mark(&walker->slabs, &walker->windows, &walker->owns,
-					   &caches);
+					   walker->layout.form.slab_sizes, &caches);
 	if (!err && !caches) {
 		snprintf(refusal, HEAP_TEXT_MAX, "the caches of its threads were not found");
 		err = -EPROTO;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jemalloc_layout.c - see jemalloc_layout.h. The layouts are those of edata_t (extent_t before
- * jemalloc 5.3), rtree_t and its leaves with 48 bits of addresses and pages of 4 KB.
+ * jemalloc_layout.c - see jemalloc_layout.h. The layouts are those of rtree_t and its leaves
+ * with 48 bits of addresses.
  */
 #include "jemalloc_layout.h"
 
@@ -12,109 +12,38 @@
 
 #include "clock.h"
 
-#define ADDRESS_BITS 48u
-#define ROOT_WORDS (1u << JEMALLOC_ROOT_BITS)
-#define ROOT_BYTES (ROOT_WORDS * HEAP_WORD)
-#define LEAF_WORDS (1u << JEMALLOC_LEAF_BITS)
-#define LEAF_BYTES (LEAF_WORDS * HEAP_WORD)
 #define LEAF_ALIGNMENT 64u
-#define REGION_SHIFT (JEMALLOC_PAGE_SHIFT + JEMALLOC_LEAF_BITS)
-#define REGION_WORDS 64u   /* of a leaf, to find out of which gigabyte it is */
+#define REGION_WORDS 64u   /* of a leaf, to find out of which region it is */
 #define ZEROS_BEFORE 4096u /* memory is mapped at high addresses: so long is zero in the map */
-#define PAGE_MASK ((1ull << JEMALLOC_PAGE_SHIFT) - 1)
 
 /* a word of a leaf: the size class above, flags in the low bits */
 #define LEAF_IS_SLAB 1u
 
-/* edata_t */
-#define DESCRIPTOR_ADDRESS 8u
-#define DESCRIPTOR_SIZE 16u
-#define DESCRIPTOR_BITMAP 64u
-#define DESCRIPTOR_BYTES 128u
-#define ARENA_MASK 0xfffu
-#define SLAB_SHIFT 12u
-#define SIZE_CLASS_MASK 0xffu
-#define FREE_MASK 0x3ffu
-
-/* Fields of the first word of a descriptor, after arena and slab. */
-struct jemalloc_version {
-	const char *name;
-	uint8_t state_shift, state_mask;
-	uint8_t size_class_shift, free_shift;
-	uint8_t huge_shift;           /* 0: there is no allocator of huge pages */
-	uint8_t descriptor_alignment; /* the map has flags in the bits below */
-};
-
-static const struct jemalloc_version versions[] = {
-	{"jemalloc 5.3", 17, 7, 20, 28, 14, 128},
-	{"jemalloc 5.1 or 5.2", 16, 3, 18, 26, 0, 64},
-};
-#define VERSIONS (sizeof(versions) / sizeof(versions[0]))
 #define WORDS_LOOKED_AT 2048u /* of the map, to compare them */
 
-/* ---- sizes ----------------------------------------------------------------------------------- */
+static const uint8_t page_shifts[] = {12, 14, 16};
 
-/* Four sizes for each doubling, from 16 bytes on, and 8. */
-static void fill_sizes(uint64_t size[JEMALLOC_SIZES])
+/* The number of a page has as many bits, of which a leaf has the lower half. */
+static void set_form(struct jemalloc_layout *layout, unsigned version, unsigned page_shift)
 {
-	size[0] = 8;
-	for (unsigned i = 1; i < JEMALLOC_SIZES; i++) {
-		const unsigned group = (i - 1) / 4, rest = (i - 1) % 4 + 1;
-		const uint64_t base = group ? 32ull << group : 0;
-
-		size[i] = base + ((uint64_t)rest << (group ? group + 3 : 4));
-	}
+	jemalloc_form_set(&layout->form, version, page_shift);
+	layout->leaf_bits = (JEMALLOC_ADDRESS_BITS - page_shift + 1) / 2;
+	layout->root_bits = JEMALLOC_ADDRESS_BITS - page_shift - layout->leaf_bits;
 }
 
-/* ---- descriptors ----------------------------------------------------------------------------- */
-
-static remote_addr descriptor_of(const struct jemalloc_layout *layout, uint64_t word)
+static uint64_t root_words(const struct jemalloc_layout *layout)
 {
-	return (word & ((1ull << ADDRESS_BITS) - 1)) &
-	       -(uint64_t)layout->version->descriptor_alignment;
+	return 1ull << layout->root_bits;
 }
 
-static bool is_extent(const struct jemalloc_layout *layout, const struct jemalloc_extent *extent)
+static uint64_t root_bytes(const struct jemalloc_layout *layout)
 {
-	const uint64_t bytes = extent->hi - extent->lo;
-
-	if (!bytes || bytes & PAGE_MASK || extent->hi >> (ADDRESS_BITS - 1) ||
-	    extent->size_class > JEMALLOC_SIZES)
-		return false;
-	if (extent->state != JEMALLOC_ACTIVE || extent->size_class == JEMALLOC_SIZES)
-		return true;
-	if (!extent->is_slab)
-		return layout->size[extent->size_class] <= extent->hi - extent->block;
-	return extent->size_class < JEMALLOC_SLAB_SIZES &&
-	       bytes / layout->size[extent->size_class] <= JEMALLOC_BITMAP_WORDS * 64 &&
-	       extent->free <= bytes / layout->size[extent->size_class];
+	return root_words(layout) * HEAP_WORD;
 }
 
-int jemalloc_extent_read(struct heap_windows *windows, const struct jemalloc_layout *layout,
-			 remote_addr at, struct jemalloc_extent *out_extent)
+static uint64_t leaf_words(const struct jemalloc_layout *layout)
 {
-	const struct jemalloc_version *version = layout->version;
-	uint8_t byte[DESCRIPTOR_BYTES];
-	uint64_t bits, size;
-	struct jemalloc_extent extent;
-	const int err = heap_windows_read(windows, at, byte, sizeof(byte));
-
-	if (err)
-		return err;
-	memcpy(&bits, byte, sizeof(bits));
-	memcpy(&extent.block, byte + DESCRIPTOR_ADDRESS, sizeof(extent.block));
-	memcpy(&size, byte + DESCRIPTOR_SIZE, sizeof(size));
-	memcpy(extent.bitmap, byte + DESCRIPTOR_BITMAP, sizeof(extent.bitmap));
-	extent.lo = extent.block & ~PAGE_MASK;
-	extent.hi = extent.lo + (size & ~PAGE_MASK);
-	extent.arena = bits & ARENA_MASK;
-	extent.is_slab = bits >> SLAB_SHIFT & 1;
-	extent.state = bits >> version->state_shift & version->state_mask;
-	extent.size_class = bits >> version->size_class_shift & SIZE_CLASS_MASK;
-	extent.free = bits >> version->free_shift & FREE_MASK;
-	extent.is_of_huge_pages = version->huge_shift && (bits >> version->huge_shift & 1);
-	*out_extent = extent;
-	return is_extent(layout, &extent);
+	return 1ull << layout->leaf_bits;
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
@@ -135,7 +64,8 @@ static bool is_leaf(const struct finder *finder, uint64_t word)
 						? NULL
 						: maps_find(finder->windows->source->maps, word);
 
-	return mapping && mapping->writable && mapping->hi - word >= LEAF_BYTES;
+	return mapping && mapping->writable &&
+	       mapping->hi - word >= leaf_words(finder->layout) * HEAP_WORD;
 }
 
 /* How much of what a leaf says agrees with descriptors of this version. */
@@ -151,9 +81,10 @@ static int compare_word(struct finder *finder, uint64_t word, uint64_t page,
 			struct agreement *agreement)
 {
 	struct jemalloc_extent extent;
-	const remote_addr at = page << JEMALLOC_PAGE_SHIFT;
-	const int err = jemalloc_extent_read(finder->windows, finder->layout,
-					     descriptor_of(finder->layout, word), &extent);
+	const remote_addr at = page << finder->layout->form.page_shift;
+	const int err =
+		jemalloc_extent_read(finder->windows, &finder->layout->form,
+				     jemalloc_descriptor(&finder->layout->form, word), &extent);
 
 	if (err < 0 && err != -ENODATA)
 		return err;
@@ -163,7 +94,7 @@ static int compare_word(struct finder *finder, uint64_t word, uint64_t page,
 
 	agreement->words++;
 	if (err <= 0 || at != extent.lo ||
-	    (is_used ? extent.size_class != word >> ADDRESS_BITS ||
+	    (is_used ? extent.size_class != word >> JEMALLOC_ADDRESS_BITS ||
 			       extent.is_slab != (word & LEAF_IS_SLAB)
 		     : extent.size_class != JEMALLOC_SIZES))
 		return 0;
@@ -177,14 +108,15 @@ static int compare_leaf(struct finder *finder, remote_addr leaf, uint64_t region
 {
 	int err = 0;
 
-	for (unsigned i = 0; i < LEAF_WORDS && !err && agreement->words < WORDS_LOOKED_AT; i++) {
+	for (unsigned i = 0;
+	     i < leaf_words(finder->layout) && !err && agreement->words < WORDS_LOOKED_AT; i++) {
 		uint64_t word;
 
 		err = heap_windows_word(finder->windows, leaf + i * HEAP_WORD, &word);
 		if (err == -ENODATA)
 			err = 0;
-		else if (!err && descriptor_of(finder->layout, word))
-			err = compare_word(finder, word, (region << JEMALLOC_LEAF_BITS) + i,
+		else if (!err && jemalloc_descriptor(&finder->layout->form, word))
+			err = compare_word(finder, word, (region << finder->layout->leaf_bits) + i,
 					   agreement);
 	}
 	return err;
@@ -196,7 +128,8 @@ static int compare_leaves(struct finder *finder, const struct heap_bytes *bytes,
 	int err = 0;
 
 	*agreement = (struct agreement){0};
-	for (uint64_t i = 0; i < ROOT_WORDS && !err && agreement->words < WORDS_LOOKED_AT; i++) {
+	for (uint64_t i = 0;
+	     i < root_words(finder->layout) && !err && agreement->words < WORDS_LOOKED_AT; i++) {
 		const uint64_t leaf = heap_bytes_word(bytes, root + i * HEAP_WORD);
 
 		if (leaf)
@@ -207,26 +140,27 @@ static int compare_leaves(struct finder *finder, const struct heap_bytes *bytes,
 }
 
 /*
- * Which gigabyte is the leaf of, by the extents that it leads to? 1; 0: it is no leaf of this
- * version.
+ * Which region of addresses is the leaf of, by the extents that it leads to? 1; 0: it is no leaf of
+ * this version.
  */
 static int region_of(struct finder *finder, remote_addr leaf, uint64_t *out_region)
 {
+	const struct jemalloc_layout *layout = finder->layout;
 	unsigned looked = 0;
 	int err = 0;
 
-	for (unsigned i = 0; i < LEAF_WORDS && !err && looked < REGION_WORDS; i++) {
+	for (unsigned i = 0; i < leaf_words(layout) && !err && looked < REGION_WORDS; i++) {
 		struct jemalloc_extent extent;
 		uint64_t word;
 
 		err = heap_windows_word(finder->windows, leaf + i * HEAP_WORD, &word);
-		if (err || !descriptor_of(finder->layout, word))
+		if (err || !jemalloc_descriptor(&layout->form, word))
 			continue;
 		looked++;
-		err = jemalloc_extent_read(finder->windows, finder->layout,
-					   descriptor_of(finder->layout, word), &extent);
-		if (err > 0 && (extent.lo >> JEMALLOC_PAGE_SHIFT) % LEAF_WORDS == i) {
-			*out_region = extent.lo >> REGION_SHIFT;
+		err = jemalloc_extent_read(finder->windows, &layout->form,
+					   jemalloc_descriptor(&layout->form, word), &extent);
+		if (err > 0 && (extent.lo >> layout->form.page_shift) % leaf_words(layout) == i) {
+			*out_region = extent.lo >> layout->form.page_shift >> layout->leaf_bits;
 			return 1;
 		}
 		err = err < 0 && err != -ENODATA ? err : 0;
@@ -238,7 +172,7 @@ static int region_of(struct finder *finder, remote_addr leaf, uint64_t *out_regi
 static bool is_root(const struct finder *finder, const struct heap_bytes *bytes, remote_addr root,
 		    remote_addr first)
 {
-	for (remote_addr at = first; at < root + ROOT_BYTES; at += HEAP_WORD) {
+	for (remote_addr at = first; at < root + root_bytes(finder->layout); at += HEAP_WORD) {
 		const uint64_t word = heap_bytes_word(bytes, at);
 
 		if (word && !is_leaf(finder, word))
@@ -249,10 +183,12 @@ static bool is_root(const struct finder *finder, const struct heap_bytes *bytes,
 
 static int take_root(struct finder *finder, const struct heap_bytes *bytes, remote_addr root)
 {
-	finder->layout->root = malloc(ROOT_BYTES);
+	const size_t size = root_bytes(finder->layout);
+
+	finder->layout->root = malloc(size);
 	if (!finder->layout->root)
 		return -ENOMEM;
-	memcpy(finder->layout->root, bytes->byte + (root - bytes->lo), ROOT_BYTES);
+	memcpy(finder->layout->root, bytes->byte + (root - bytes->lo), size);
 	return 1;
 }
 
@@ -268,14 +204,14 @@ static int try_version(struct finder *finder, const struct heap_bytes *bytes, re
 		return err;
 	const remote_addr root = first - region * HEAP_WORD;
 
-	if (region >= ROOT_WORDS || root > first || root < after_zeros ||
-	    !heap_bytes_has(bytes, root, ROOT_BYTES) || !is_root(finder, bytes, root, first))
+	if (region >= root_words(finder->layout) || root > first || root < after_zeros ||
+	    !heap_bytes_has(bytes, root, root_bytes(finder->layout)) ||
+	    !is_root(finder, bytes, root, first))
 		return 0;
 	err = compare_leaves(finder, bytes, root, &agreement);
 	/* of other versions hardly any agree; of the right one some change meanwhile */
 	if (err || !agreement.in_use || agreement.agreeing * 2 <= agreement.words)
 		return err;
-	finder->layout->name = finder->layout->version->name;
 	return take_root(finder, bytes, root);
 }
 
@@ -284,12 +220,13 @@ static int try_root(struct finder *finder, const struct heap_bytes *bytes, remot
 {
 	int found = 0;
 
-	if (first - after_zeros < ZEROS_BEFORE || !is_leaf(finder, heap_bytes_word(bytes, first)))
+	if (first - after_zeros < ZEROS_BEFORE)
 		return 0;
-	for (size_t i = 0; i < VERSIONS && !found; i++) {
-		finder->layout->version = &versions[i];
-		found = is_late(finder) ? -ETIMEDOUT
-					: try_version(finder, bytes, first, after_zeros);
+	for (size_t i = 0; i < sizeof(page_shifts) * JEMALLOC_VERSIONS && !found; i++) {
+		set_form(finder->layout, i % JEMALLOC_VERSIONS, page_shifts[i / JEMALLOC_VERSIONS]);
+		if (is_leaf(finder, heap_bytes_word(bytes, first)))
+			found = is_late(finder) ? -ETIMEDOUT
+						: try_version(finder, bytes, first, after_zeros);
 	}
 	return found;
 }
@@ -315,7 +252,6 @@ int jemalloc_layout_find(struct heap_windows *windows, const struct image_data *
 	struct finder finder = {windows, layout};
 	int found = 0;
 
-	fill_sizes(layout->size);
 	for (size_t i = 0; i < data->count && !found; i++)
 		found = find_root(&finder, &data->segment[i]);
 	if (!found) {
@@ -338,16 +274,17 @@ static int describe(void *context, uint64_t word, uint64_t page, struct heap_sla
 {
 	struct jemalloc_map *map = context;
 	const struct jemalloc_layout *layout = map->layout;
-	const remote_addr at = descriptor_of(layout, word);
+	const remote_addr at = jemalloc_descriptor(&layout->form, word);
 	struct jemalloc_extent extent;
-	const int err = at ? jemalloc_extent_read(map->map.windows, layout, at, &extent) : -ENOENT;
+	const int err =
+		at ? jemalloc_extent_read(map->map.windows, &layout->form, at, &extent) : -ENOENT;
 
-	if (err <= 0 || extent.lo >> JEMALLOC_PAGE_SHIFT != page)
+	if (err <= 0 || extent.lo >> layout->form.page_shift != page)
 		return err < 0 ? err : 0;
 	*out_slab = (struct heap_slab){.lo = extent.lo, .hi = extent.hi, .descriptor = at};
 	map->has_huge_pages |= extent.is_of_huge_pages;
 	if (extent.state == JEMALLOC_ACTIVE && extent.size_class < JEMALLOC_SIZES) {
-		const uint64_t size = layout->size[extent.size_class];
+		const uint64_t size = layout->form.size[extent.size_class];
 
 		out_slab->tag = (uint16_t)extent.size_class;
 		out_slab->block_bytes = size;
@@ -365,9 +302,9 @@ void jemalloc_map_open(struct jemalloc_map *map, struct heap_windows *windows,
 	map->map = (struct heap_map){
 		.windows = windows,
 		.root = layout->root,
-		.root_bits = JEMALLOC_ROOT_BITS,
-		.leaf_bits = JEMALLOC_LEAF_BITS,
-		.page_shift = JEMALLOC_PAGE_SHIFT,
+		.root_bits = layout->root_bits,
+		.leaf_bits = layout->leaf_bits,
+		.page_shift = layout->form.page_shift,
 		.describe = describe,
 		.context = map,
 	};

@@ -33,6 +33,7 @@ int mimalloc_segments_read(struct mimalloc_segments *segments, remote_addr at,
 						   &segments->layout, out_head) &&
 			       (!out_head->used ||
 				mimalloc_table_parse(&segments->table, at, out_head,
+						     maps_end(segments->source->maps),
 						     &segments->layout))
 		       ? 0
 		       : -EAGAIN;

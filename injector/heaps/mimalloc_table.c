@@ -21,7 +21,6 @@
 #define START_PAGE_START 48u
 #define START_PAGE_KEY 56u
 #define KEYS_BYTES 16u
-#define ADDRESS_BITS 48
 
 #define BLOCK_BYTES_HUGE (2ull << 30) /* or more: then the block is the page */
 #define THREAD_FREE_FLAGS 3u
@@ -132,9 +131,9 @@ static bool is_chain(const struct heap_bytes *table, remote_addr at,
 	return index == head->entries || (head->is_huge && index <= head->slices);
 }
 
-/* Can the first page that has blocks be one of this layout? */
+/* Can the first page that has blocks be one of this layout? end: of all memory. */
 static bool fits(const struct heap_bytes *table, remote_addr at, const struct mimalloc_head *head,
-		 const struct mimalloc_layout *layout)
+		 const struct mimalloc_layout *layout, remote_addr end)
 {
 	for (uint32_t i = head->info_slices; i < head->entries;
 	     i += mimalloc_span(table, at, layout, i)) {
@@ -144,7 +143,7 @@ static bool fits(const struct heap_bytes *table, remote_addr at, const struct mi
 		if (!mimalloc_page_parse(table, at, layout, i, &page) || !page.capacity)
 			continue;
 		/* keys are random; what is there in pages without are addresses */
-		if (layout->has_keys && !((page.key[0] | page.key[1]) >> ADDRESS_BITS))
+		if (layout->has_keys && page.key[0] < end && page.key[1] < end)
 			return false;
 		if (layout->has_start)
 			return page.start >= page.lo && page.start < page.hi;
@@ -166,7 +165,8 @@ static const struct {
 		   {112, true, true}};
 
 bool mimalloc_table_parse(const struct heap_bytes *table, remote_addr at,
-			  const struct mimalloc_head *head, struct mimalloc_layout *layout)
+			  const struct mimalloc_head *head, remote_addr end,
+			  struct mimalloc_layout *layout)
 {
 	if (layout->slice_bytes)
 		return is_chain(table, at, head, layout);
@@ -176,7 +176,7 @@ bool mimalloc_table_parse(const struct heap_bytes *table, remote_addr at,
 		tried.slice_bytes = slice_kinds[i].bytes;
 		tried.has_start = slice_kinds[i].has_start;
 		tried.has_keys = slice_kinds[i].has_keys;
-		if (is_chain(table, at, head, &tried) && fits(table, at, head, &tried)) {
+		if (is_chain(table, at, head, &tried) && fits(table, at, head, &tried, end)) {
 			*layout = tried;
 			return true;
 		}

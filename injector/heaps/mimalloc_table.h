@@ -33,9 +33,10 @@ bool mimalloc_page_set_start(struct mimalloc_page *page, enum mimalloc_start rul
 
 /*
  * Is it the table of the segment at `at`? Its bytes are from `at` + layout->table_at on. Fills in
- * slice_bytes, has_start and has_keys, if slice_bytes is 0.
+ * slice_bytes, has_start and has_keys, if slice_bytes is 0. end: of all memory of the process.
  */
 bool mimalloc_table_parse(const struct heap_bytes *table, remote_addr at,
-			  const struct mimalloc_head *head, struct mimalloc_layout *layout);
+			  const struct mimalloc_head *head, remote_addr end,
+			  struct mimalloc_layout *layout);
 
 #endif

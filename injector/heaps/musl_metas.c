@@ -82,13 +82,14 @@ static uint32_t half_at(const uint8_t *byte)
 
 /* ---- metas ----------------------------------------------------------------------------------- */
 
-/* Does the meta agree with itself? */
-static bool is_possible(const struct musl_meta *meta)
+/* Does the meta agree with itself? end: of all memory. */
+static bool is_possible(const struct musl_meta *meta, remote_addr end)
 {
 	const uint64_t all = (2ull << meta->last) - 1;
 
 	if (!meta->mem || meta->mem % MUSL_UNIT || (meta->available & meta->freed) ||
-	    ((meta->available | meta->freed) & ~all) || meta->mapped_bytes >= 1ull << 47)
+	    ((meta->available | meta->freed) & ~all) || meta->mem >= end ||
+	    meta->mapped_bytes > end - meta->mem)
 		return false;
 	if (meta->size_class == MUSL_CLASS_MAPPED)
 		return !meta->last && meta->mapped_bytes && !meta->available && !meta->freed;
@@ -97,7 +98,8 @@ static bool is_possible(const struct musl_meta *meta)
 }
 
 /* False: it is of no group. */
-static bool parse_meta(const uint8_t *byte, remote_addr at, struct musl_meta *out_meta)
+static bool parse_meta(const struct heap_source *source, const uint8_t *byte, remote_addr at,
+		       struct musl_meta *out_meta)
 {
 	const uint64_t bits = word_at(byte + META_BITS);
 
@@ -111,7 +113,7 @@ static bool parse_meta(const uint8_t *byte, remote_addr at, struct musl_meta *ou
 		.size_class = bits >> 6 & 63,
 		.mapped_bytes = (bits >> 12) * MUSL_AREA_BYTES,
 	};
-	return is_possible(out_meta);
+	return is_possible(out_meta, maps_end(source->maps));
 }
 
 static int add_meta(struct musl_metas *metas, const struct musl_meta *meta)
@@ -129,7 +131,8 @@ static int add_meta(struct musl_metas *metas, const struct musl_meta *meta)
 	return 0;
 }
 
-static int add_metas(struct musl_metas *metas, const uint8_t *area, remote_addr at)
+static int add_metas(const struct heap_source *source, struct musl_metas *metas,
+		     const uint8_t *area, remote_addr at)
 {
 	int err = 0;
 
@@ -137,7 +140,7 @@ static int add_metas(struct musl_metas *metas, const uint8_t *area, remote_addr 
 		const unsigned offset = MUSL_AREA_HEAD_BYTES + i * MUSL_META_BYTES;
 		struct musl_meta meta;
 
-		if (parse_meta(area + offset, at + offset, &meta))
+		if (parse_meta(source, area + offset, at + offset, &meta))
 			err = add_meta(metas, &meta);
 	}
 	return err;
@@ -165,7 +168,7 @@ int musl_meta_read(const struct heap_source *source, const struct musl_metas *me
 	if (err)
 		return err;
 	if (!heap_bytes_has(&bytes, area, sizeof(byte)) || !is_area(metas, byte) ||
-	    !parse_meta(byte + (at - area), at, &meta))
+	    !parse_meta(source, byte + (at - area), at, &meta))
 		return -ENODATA;
 	*out_meta = meta;
 	return 0;
@@ -236,7 +239,7 @@ static int read_areas(const struct heap_source *source, struct musl_metas *metas
 		if (!err)
 			err = add_area(metas, at);
 		if (!err)
-			err = add_metas(metas, bytes.byte, at);
+			err = add_metas(source, metas, bytes.byte, at);
 		has_tail |= at == metas->area_tail;
 		at = err ? 0 : word_at(bytes.byte + AREA_NEXT);
 	}

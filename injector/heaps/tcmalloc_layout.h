@@ -17,7 +17,7 @@
 
 #define TCMALLOC_CLASSES_MAX 128u
 #define TCMALLOC_SLOTS_MAX 64u
-#define TCMALLOC_ADDRESS_BITS 48u
+#define TCMALLOC_ADDRESS_BITS 48u /* of its map; it refuses memory above */
 
 /* struct Span, as far as it is known */
 struct tcmalloc_descriptor {

@@ -9,7 +9,7 @@ static bool is_valid(const struct tcmalloc_layout *layout,
 		     const struct tcmalloc_descriptor *descriptor)
 {
 	const unsigned location = descriptor->flags & TCMALLOC_LOCATION;
-	const uint64_t most = 1ull << (TCMALLOC_ADDRESS_BITS - 1 - layout->page_shift);
+	const uint64_t most = 1ull << (TCMALLOC_ADDRESS_BITS - layout->page_shift);
 
 	return descriptor->page < most && descriptor->pages &&
 	       descriptor->pages <= most - descriptor->page && location <= TCMALLOC_RETURNED &&

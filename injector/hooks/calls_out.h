@@ -7,7 +7,8 @@
  * others across the call. A hook changes all registers that a function may change by the ABI. So a
  * function may be hooked only if its callers must expect just that: if it may end up in another
  * object, or in whatever a pointer leads to. Every allocator that asks for memory by a library's
- * mmap does so. One that serves blocks of an array of the program's own does not.
+ * mmap does so, and one that ends in a call of a method. One that serves blocks of an array of the
+ * program's own does not.
  */
 #ifndef HI_CALLS_OUT_H
 #define HI_CALLS_OUT_H

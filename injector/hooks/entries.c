@@ -95,11 +95,12 @@ static bool make_first(const struct entry *entry, remote_addr to, uint8_t *out)
 	const size_t size = entry->jump_size;
 	uint8_t jump[ARCH_PADDED_JUMP_MAX];
 
-	if (!arch_make_jump(jump, size, entry->at, to))
+	if (!arch_make_jump(jump, size, entry->jump_at, to))
 		return false;
 	memcpy(out, jump, size < entry->size ? size : entry->size);
 	return size <= entry->size ||
-	       memcmp(jump + entry->size, entry->code + entry->size, size - entry->size) == 0;
+	       memcmp(jump + entry->size, entry_replaced(entry) + entry->size,
+		      size - entry->size) == 0;
 }
 
 int entry_words(const struct entry *entry, remote_addr gate, const struct memory *memory,
@@ -108,17 +109,17 @@ int entry_words(const struct entry *entry, remote_addr gate, const struct memory
 	struct bytes first, relay;
 	const remote_addr to = entry->cell ? entry->cell : gate;
 	size_t count = 0;
-	int err = read_bytes(memory, entry->at, entry->size, &first);
+	int err = read_bytes(memory, entry->jump_at, entry->size, &first);
 
 	if (!err && entry->by == ENTRY_IN_GAP)
 		err = read_bytes(memory, entry->relay, ARCH_JUMP_BYTES, &relay);
 	if (err)
 		return err;
-	if (memcmp((const uint8_t *)first.old_value + (entry->at - first.lo), entry->code,
-		   entry->size) != 0)
+	if (memcmp((const uint8_t *)first.old_value + (entry->jump_at - first.lo),
+		   entry_replaced(entry), entry->size) != 0)
 		return -EBUSY;
 	if (!make_first(entry, entry->by == ENTRY_DIRECT ? to : entry->relay,
-			(uint8_t *)first.new_value + (entry->at - first.lo)))
+			(uint8_t *)first.new_value + (entry->jump_at - first.lo)))
 		return -ERANGE;
 	if (entry->by == ENTRY_IN_GAP) {
 		if (!arch_make_jump((uint8_t *)relay.new_value + (entry->relay - relay.lo),

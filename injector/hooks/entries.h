@@ -16,6 +16,8 @@
  *
  * Only bytes of the first instruction change, and no other instruction begins in them. So a thread
  * executes whole instructions wherever it is when they change. How they are changed: code_swap.h.
+ * Where a function begins with a landing pad, to which alone indirect calls may lead, that stays,
+ * and the instruction after it is replaced (struct arch_landing). No code may jump to that one.
  *
  * Not hooked here, but by their slots: a function whose first instruction cannot be moved; one
  * without a place for a relay; code in memory that differs from its file (a breakpoint, a uprobe,
@@ -64,8 +66,9 @@ enum entry_relay {
 
 struct entry {
 	remote_addr at;               /* address of the function; 0 = it is not hooked here */
+	remote_addr jump_at;          /* of the jump: behind a landing pad, or the same */
 	uint8_t code[ARCH_ENTRY_MAX]; /* its first bytes */
-	/* size of its first instruction, or of a jump if that is smaller */
+	/* size of the instruction there, or of a jump if that is smaller */
 	uint8_t size;
 	uint8_t jump_size; /* size of the jump there; what is beyond `size` are the bytes of `code`
 			    */
@@ -123,6 +126,12 @@ static inline bool entries_have(const struct entries *entries, unsigned hook)
 	const unsigned by = entries->covered_by[hook];
 
 	return entries->entry[hook].at || (by != ENTRY_NOT_COVERED && entries->entry[by].at);
+}
+
+/* The code that the jump replaces. */
+static inline const uint8_t *entry_replaced(const struct entry *entry)
+{
+	return entry->code + (entry->jump_at - entry->at);
 }
 
 /* A word of the target that must change so that the function's calls lead to the gate. */

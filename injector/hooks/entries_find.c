@@ -9,6 +9,7 @@
 #include "calls_out.h"
 #include "elf_segment.h"
 #include "entry_code.h"
+#include "entry_landings.h"
 #include "entry_relays.h"
 #include "hook_table.h"
 #include "unwind_table.h"
@@ -50,6 +51,7 @@ static enum entry_obstacle obstacle_at(const struct finder *finder, struct entry
 	memcpy(entry->code, code, sizeof(entry->code));
 	const size_t size = arch_entry_size(entry->code, at);
 
+	entry->jump_at = at + arch_landing(entry->code).size;
 	entry->size = (uint8_t)(size < ARCH_JUMP_BYTES ? size : ARCH_JUMP_BYTES);
 	entry->jump_size = ARCH_JUMP_BYTES;
 	return size ? ENTRY_NO_OBSTACLE : ENTRY_UNMOVABLE;
@@ -144,6 +146,8 @@ int entries_find(const struct elf_images *images, const struct maps *maps,
 		look_at_entry(finder, hook);
 	for (size_t i = 0; i < images->count && !err; i++)
 		err = drop_closed(finder, &images->image[i]);
+	if (!err)
+		entry_landings_check(images, &finder->entries);
 	if (!err)
 		err = entry_relays_find(images, &finder->code, allocators->takes_heap,
 					&finder->entries);

@@ -2,7 +2,9 @@
 /* entries_keep.c - see entries_keep.h. Enter at entries_keep. */
 #include "entries_keep.h"
 
-#define IN_PAGE (HI_PAGE_BYTES - 1ull)
+#include "hi_page.h"
+
+#define IN_PAGE (hi_page_bytes() - 1)
 
 /*
  * Adds the pages that an entry changes to the range of the same mapping. False: too much code would
@@ -12,9 +14,9 @@
 static bool widen(const struct maps *maps, const struct entry *entry, struct code_ranges *ranges)
 {
 	const struct mapping *mapping = maps_find(maps, entry->at);
-	const remote_addr first = entry->by == ENTRY_IN_GAP ? entry->relay : entry->at;
+	const remote_addr first = entry->by == ENTRY_IN_GAP ? entry->relay : entry->jump_at;
 	struct code_range wider = {mapping, first & ~IN_PAGE,
-				   (entry->at + entry->size + IN_PAGE) & ~IN_PAGE};
+				   (entry->jump_at + entry->size + IN_PAGE) & ~IN_PAGE};
 	unsigned i = 0;
 	while (i < HI_CODE_RANGES_MAX && ranges->range[i].mapping &&
 	       ranges->range[i].mapping != mapping)
@@ -37,7 +39,7 @@ static bool widen(const struct maps *maps, const struct entry *entry, struct cod
 bool entries_keep(const struct allocators *allocators, const struct maps *maps,
 		  struct entries *entries, struct code_ranges *out_ranges)
 {
-	bool has_dropped = entries_keep_first(allocators, entries, HI_GATE_RESTORE);
+	bool has_dropped = entries_keep_first(allocators, entries, ENTRIES_GATE_MAX);
 
 	*out_ranges = (struct code_ranges){0};
 	for (unsigned hook = 0; hook < HOOKS_MAX; hook++) {

@@ -18,6 +18,12 @@ struct code_ranges {
 };
 
 /*
+ * Functions that may have an entry of the gate. The last entry has another use; where landing pads
+ * sign, some before that have the cells of functions (near_pages.h).
+ */
+#define ENTRIES_GATE_MAX (HI_GATE_RESTORE - (ARCH_LANDED_BYTES ? 12u : 0))
+
+/*
  * Drops functions for which the gate has no room, or that lie too far from those before them. The
  * first allocator's come first. True: some were dropped. out_ranges: of those that are left.
  */

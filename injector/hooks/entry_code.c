@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "elf_segment.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 
 bool entry_code_is_as_in_file(const struct entry_code *code, const struct elf_image *image,
 			      remote_addr at, const uint8_t *file, size_t size)
@@ -20,14 +20,24 @@ bool entry_code_is_as_in_file(const struct entry_code *code, const struct elf_im
 		(memory_read(code->memory, at, now, size) == 0 && memcmp(now, file, size) == 0));
 }
 
+static bool is_piece_as_in_file(const struct entry_code *code, const struct elf_image *image,
+				remote_addr piece)
+{
+	uint8_t now[HI_PAGE_BYTES];
+	const void *file;
+	const size_t known = elf_segment_piece(image->elf, piece - image->bias, &file);
+
+	return known && (!code->memory || (memory_read(code->memory, piece, now, known) == 0 &&
+					   memcmp(now, file, known) == 0));
+}
+
 bool entry_code_is_page_as_in_file(const struct entry_code *code, const struct elf_image *image,
 				   remote_addr at)
 {
-	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	uint8_t now[HI_PAGE_BYTES];
-	const void *file;
-	const size_t known = elf_segment_page(image->elf, page - image->bias, &file);
+	remote_addr piece = at / hi_page_bytes() * hi_page_bytes();
+	const remote_addr end = piece + hi_page_bytes();
 
-	return known && (!code->memory || (memory_read(code->memory, page, now, known) == 0 &&
-					   memcmp(now, file, known) == 0));
+	while (piece < end && is_piece_as_in_file(code, image, piece))
+		piece += HI_PAGE_BYTES;
+	return piece == end;
 }

@@ -13,6 +13,7 @@
 
 #include "elf_segment.h"
 #include "elf_symbols.h"
+#include "hi_page.h"
 #include "unwind_table.h"
 
 /* bytes before a function that are examined: alignment takes no more */
@@ -168,7 +169,7 @@ static bool is_clear_of(const struct mapping *mapping, remote_addr page, uint64_
 /* Is the place in a page where nothing is mapped? Several relays may share the page. */
 static bool is_free_place(const struct relay_search *search, remote_addr at, uint64_t above_heap)
 {
-	const remote_addr page = at / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const remote_addr page = at / hi_page_bytes() * hi_page_bytes();
 
 	for (size_t i = 0; i < search->code->maps->count; i++) {
 		const struct mapping *mapping = &search->code->maps->mapping[i];
@@ -196,8 +197,8 @@ static remote_addr far_place(const struct relay_search *search, const struct ent
 
 	if (!arch_punned_reach(entry->code, entry->size, jump_size, entry->at, &lo, &hi))
 		return 0;
-	for (remote_addr at = lo; at + 1 <= hi; at = (at / HI_PAGE_BYTES + 1) * HI_PAGE_BYTES) {
-		if (at % HI_PAGE_BYTES <= HI_PAGE_BYTES - ARCH_JUMP_BYTES &&
+	for (remote_addr at = lo; at + 1 <= hi; at = (at / hi_page_bytes() + 1) * hi_page_bytes()) {
+		if (at % hi_page_bytes() <= hi_page_bytes() - ARCH_JUMP_BYTES &&
 		    is_free_place(search, at, above_heap))
 			return at;
 	}

@@ -38,10 +38,10 @@ static void take_exported(const struct elf_image *image, struct allocator *alloc
 						&allocator->original[number], NULL);
 }
 
-/* A C library need not have sbrk. */
+/* A C library need not have brk. */
 static bool is_needed(unsigned number)
 {
-	return hook_table[number].is_mapping && number != HI_FN_SBRK;
+	return hook_table[number].is_mapping && number != HI_FN_BRK;
 }
 
 static bool has_all(const struct allocator *allocator)
@@ -83,8 +83,8 @@ void mapping_functions_find(const struct elf_images *images, struct allocators *
 
 void mapping_functions_settle(struct allocators *allocators, struct entries *entries)
 {
-	if (!entries_have(entries, HI_FN_SBRK))
-		allocators->allocator[0].original[HI_FN_SBRK] = 0;
+	if (!entries_have(entries, HI_FN_BRK))
+		allocators->allocator[0].original[HI_FN_BRK] = 0;
 	for (unsigned number = 0; number < HI_FUNCTION_COUNT; number++)
 		if (is_needed(number) && !entries_have(entries, number)) {
 			drop_all(allocators, entries);

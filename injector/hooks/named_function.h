@@ -31,6 +31,7 @@ struct named_function {
 	unsigned count; /* of how many: the size times the count is allocated */
 	/* these are int or unsigned int, and the upper half of their register means nothing */
 	bool size_is_int, count_is_int;
+	bool size_is_known;     /* debug information says that it is one */
 	enum named_block block; /* RESULT if is_free */
 	/* the old block, the place where the new one is stored, or the block that is freed */
 	unsigned block_argument;

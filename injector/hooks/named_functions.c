@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "elf_symbols.h"
+#include "forwarding.h"
 #include "hi_path.h"
 #include "hooked.h"
+#include "unwind_table.h"
 
 _Static_assert(NAMED_FUNCTIONS_MAX == HI_NAMED_MAX, "rows of HI_HOOKS");
 _Static_assert((int)NAMED_BLOCK_RESULT == (int)HI_NAMED_RESULT &&
@@ -135,6 +137,7 @@ static struct hi_named_arguments arguments_of(const struct named_function *funct
 					   .pool = (uint8_t)function->pool,
 					   .is_filtered = is_filtered,
 					   .size_is_int = function->size_is_int,
+					   .size_is_known = function->size_is_known,
 					   .count_is_int = function->count_is_int};
 }
 
@@ -218,6 +221,38 @@ int named_functions_check(const struct allocators *allocators, const struct entr
 				 ? hooked_obstacle_text(entries->obstacle[hook])
 				 : "nothing is with --hook slot, or while memory is locked "
 				   "(mlock), or it jumps to another one at once");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static enum forwarding forwarding_at(const struct elf_images *images, remote_addr at, unsigned kept)
+{
+	const struct elf_image *image = elf_images_find(images, at);
+	enum forwarding result;
+	struct eh_section section;
+	struct eh_frame frame;
+
+	if (!image || unwind_table_section(image, &section) ||
+	    eh_frame_parse(&section, 0, UINT64_MAX, &frame))
+		return FORWARDING_UNKNOWN;
+	result = forwarding_of(image, &frame, at, kept);
+	eh_frame_close(&frame);
+	return result;
+}
+
+int named_functions_forward(const struct elf_images *images, const struct allocators *allocators,
+			    const struct named_functions *named, unsigned kept,
+			    char out_problem[NAMED_PROBLEM_MAX])
+{
+	for (size_t i = 0; i < named->alloc_count; i++) {
+		const remote_addr at = hook_original(allocators, named_function_hook(false, i));
+		const enum forwarding found = forwarding_at(images, at, kept);
+
+		if (found == FORWARDING_WORKS)
+			continue;
+		snprintf(out_problem, NAMED_PROBLEM_MAX, "%s cannot be called by a hook: %s",
+			 named->alloc[i].name, forwarding_text(found));
 		return -EINVAL;
 	}
 	return 0;

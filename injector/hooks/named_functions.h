@@ -29,6 +29,15 @@ must_check int named_functions_check(const struct allocators *allocators,
 				     const struct entries *entries,
 				     const struct named_functions *named,
 				     char out_problem[NAMED_PROBLEM_MAX]);
+/*
+ * -EINVAL: one of those that allocate takes more of its caller than a hook can pass on
+ * (forwarding.h); out_problem says which, and what. kept: index of the register through which it
+ * returns.
+ */
+must_check int named_functions_forward(const struct elf_images *images,
+				       const struct allocators *allocators,
+				       const struct named_functions *named, unsigned kept,
+				       char out_problem[NAMED_PROBLEM_MAX]);
 
 /* The hooks of the functions that allocate, and of those that free: as HI_HOOKS numbers them. */
 static inline enum hi_function named_function_hook(bool is_free, size_t number)

@@ -27,6 +27,7 @@ struct code {
 	remote_addr at;
 	const uint8_t *bytes;
 	size_t size;
+	bool is_all; /* of a function whose size is known: nothing but that function */
 };
 
 struct reached {
@@ -69,6 +70,7 @@ static bool find_code(const struct finder *finder, unsigned hook, struct code *o
 	remote_addr at = hook_original(finder->allocators, hook), address, target;
 	const struct eh_fde *fde;
 	uint64_t size = 0;
+	bool is_known = true;
 
 	if (!read_code(finder, at, ARCH_ENTRY_MAX, out_code) || out_code->size < ARCH_ENTRY_MAX)
 		return false;
@@ -80,25 +82,17 @@ static bool find_code(const struct finder *finder, unsigned hook, struct code *o
 	else if (target ||
 		 elf_image_symbol(finder->image, hook_table[hook_function(hook)].symbol, &address,
 				  &size) ||
-		 address != at || !size)
+		 address != at || !size) {
 		size = UNKNOWN_BYTES_MAX;
-	return read_code(finder, at, size, out_code);
+		is_known = false;
+	}
+	if (!read_code(finder, at, size, out_code))
+		return false;
+	out_code->is_all = is_known;
+	return true;
 }
 
 /* ---- ways ------------------------------------------------------------------------------------ */
-
-/* The slot that an instruction calls or jumps through; 0: none. */
-static remote_addr slot_of(const struct arch_instruction *instruction, const uint8_t *bytes,
-			   remote_addr at)
-{
-	int32_t distance;
-
-	if (instruction->target || !instruction->pc_relative_at ||
-	    (instruction->flow != ARCH_FLOW_JUMP && instruction->flow != ARCH_FLOW_CALL))
-		return 0;
-	memcpy(&distance, bytes + instruction->pc_relative_at, sizeof(distance));
-	return at + instruction->size + (uint64_t)(int64_t)distance;
-}
 
 /* The slot through which a stub in the procedure linkage table jumps; 0: none. */
 static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
@@ -106,13 +100,13 @@ static remote_addr slot_of_stub(const struct finder *finder, remote_addr at)
 	struct arch_instruction instruction;
 	struct code code;
 
-	for (unsigned i = 0; i < STUB_INSTRUCTIONS && read_code(finder, at, ARCH_ENTRY_MAX, &code);
+	for (unsigned i = 0; i < STUB_INSTRUCTIONS && read_code(finder, at, ARCH_STUB_MAX, &code);
 	     i++, at += instruction.size) {
 		if (!arch_decode(code.bytes, code.size, at, &instruction) ||
 		    instruction.flow == ARCH_FLOW_CALL)
 			return 0;
 		if (instruction.flow != ARCH_FLOW_NEXT)
-			return slot_of(&instruction, code.bytes, at);
+			return instruction.slot;
 	}
 	return 0;
 }
@@ -161,12 +155,10 @@ static bool is_slot_of_allocating(const struct finder *finder, remote_addr slot)
 }
 
 static void note_way(const struct finder *finder, const struct code *code,
-		     const struct arch_instruction *instruction, size_t offset,
-		     struct reached *reached)
+		     const struct arch_instruction *instruction, struct reached *reached)
 {
 	const bool is_call = instruction->flow == ARCH_FLOW_CALL;
-	const remote_addr target = instruction->target,
-			  own_slot = slot_of(instruction, code->bytes + offset, code->at + offset);
+	const remote_addr target = instruction->target, own_slot = instruction->slot;
 	const bool is_entry = target && is_hooked_at_entry(finder, target);
 	const remote_addr slot = is_entry                         ? 0
 				 : own_slot                       ? own_slot
@@ -200,7 +192,7 @@ static void look_through(const struct finder *finder, const struct code *code,
 			reached->by_slot_jump = true;
 		else if (instruction.flow == ARCH_FLOW_CALL || instruction.flow == ARCH_FLOW_JUMP ||
 			 instruction.flow == ARCH_FLOW_BRANCH)
-			note_way(finder, code, &instruction, offset, reached);
+			note_way(finder, code, &instruction, reached);
 	}
 }
 
@@ -258,7 +250,8 @@ static enum entry_nesting nesting_of(const struct finder *finder, unsigned hook)
 	if (reached.by_helper || reached.by_slot_jump ||
 	    (reached.by_jump && nesting != HOOK_NESTING_EXAMINED_NULL))
 		return ENTRY_NESTS;
-	if (reached.by_call && !add_nested_from(finder->entries, hook, &code))
+	/* of unknown size: the call may be another function's, and so not nested */
+	if (reached.by_call && (!code.is_all || !add_nested_from(finder->entries, hook, &code)))
 		return ENTRY_NESTS;
 	return reached.by_jump ? ENTRY_NULL : ENTRY_INNERMOST;
 }
@@ -270,7 +263,7 @@ static bool reaches_hooked(const struct finder *finder, unsigned hook)
 	struct code code;
 
 	if (!is_wanted(finder, hook) || entries_have(finder->entries, hook) ||
-	    !find_code(finder, hook, &code))
+	    !find_code(finder, hook, &code) || !code.is_all)
 		return false;
 	look_through(finder, &code, &reached);
 	look_through_helpers(finder, &reached);

@@ -53,44 +53,28 @@ static bool is_allocator(const struct search *search, remote_addr at)
 	return false;
 }
 
-static bool decode(const struct search *search, remote_addr at, const uint8_t **out_code,
+static bool decode(const struct search *search, remote_addr at,
 		   struct arch_instruction *out_instruction)
 {
 	const uint64_t in_file = at - search->image->bias,
 		       room = elf_segment_room(search->image->elf, in_file);
-	const size_t size = room < ARCH_ENTRY_MAX ? (size_t)room : ARCH_ENTRY_MAX;
+	const size_t size = room < ARCH_STUB_MAX ? (size_t)room : ARCH_STUB_MAX;
 	const void *code;
 
-	if (!size || elf_segment_bytes(search->image->elf, in_file, size, &code) < 0 ||
-	    !arch_decode(code, size, at, out_instruction))
-		return false;
-	*out_code = code;
-	return true;
-}
-
-/* The slot that the instruction calls or jumps through; 0: none. */
-static remote_addr slot_of(const struct arch_instruction *instruction, const uint8_t *code,
-			   remote_addr at)
-{
-	int32_t distance;
-
-	if (instruction->target || !instruction->pc_relative_at)
-		return 0;
-	memcpy(&distance, code + instruction->pc_relative_at, sizeof(distance));
-	return at + instruction->size + (uint64_t)(int64_t)distance;
+	return size && elf_segment_bytes(search->image->elf, in_file, size, &code) >= 0 &&
+	       arch_decode(code, size, at, out_instruction);
 }
 
 /* The slot through which a stub in the procedure linkage table jumps; 0: it is no such stub. */
 static remote_addr slot_of_stub(const struct search *search, remote_addr at)
 {
 	struct arch_instruction instruction;
-	const uint8_t *code;
 
 	for (unsigned i = 0; i < STUB_INSTRUCTIONS; i++, at += instruction.size) {
-		if (!decode(search, at, &code, &instruction))
+		if (!decode(search, at, &instruction))
 			return 0;
 		if (instruction.flow == ARCH_FLOW_JUMP)
-			return slot_of(&instruction, code, at);
+			return instruction.slot;
 		if (instruction.flow != ARCH_FLOW_NEXT)
 			return 0;
 	}
@@ -157,10 +141,10 @@ static bool returns(struct search *search, remote_addr function, bool is_called)
 
 /* Does what the instruction calls, or jumps to for good, return without an allocator's help? */
 static bool callee_returns(struct search *search, const struct arch_instruction *instruction,
-			   const uint8_t *code, remote_addr at, bool is_called)
+			   bool is_called)
 {
 	remote_addr own = instruction->target;
-	remote_addr slot = own ? slot_of_stub(search, own) : slot_of(instruction, code, at);
+	remote_addr slot = own ? slot_of_stub(search, own) : instruction->slot;
 
 	if (own && is_allocator(search, own))
 		return false;
@@ -180,11 +164,10 @@ static bool way_returns(struct search *search, struct way way, struct ways *ways
 {
 	struct arch_instruction instruction;
 	remote_addr at = way.at;
-	const uint8_t *code;
 
 	for (; search->instructions < INSTRUCTIONS_MAX; at += instruction.size) {
 		search->instructions++;
-		if (!decode(search, at, &code, &instruction))
+		if (!decode(search, at, &instruction))
 			return false;
 		if (instruction.result != ARCH_RESULT_KEPT)
 			way.is_fixed = instruction.result == ARCH_RESULT_FIXED;
@@ -206,9 +189,9 @@ static bool way_returns(struct search *search, struct way way, struct ways *ways
 				(void)note(ways, instruction.target, way.is_fixed);
 				return false;
 			}
-			return callee_returns(search, &instruction, code, at, ways->is_called);
+			return callee_returns(search, &instruction, ways->is_called);
 		case ARCH_FLOW_CALL:
-			if (!callee_returns(search, &instruction, code, at, true))
+			if (!callee_returns(search, &instruction, true))
 				return false;
 			break;
 		}

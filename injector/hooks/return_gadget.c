@@ -32,25 +32,20 @@ static bool is_hook_frame(const struct cfi_rules *rules)
 
 /*
  * Do the unwind rows of the instruction before `at` describe such a frame? Unwinders look up the
- * address before a return address.
+ * address before a return address. *out_is_signed: they take its return address for a signed one,
+ * which the payload then signs, as far as it can.
  */
-static bool has_hook_frame(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t at)
+static bool has_hook_frame(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t at,
+			   bool *out_is_signed)
 {
-	const struct cfi_rules *rules;
-	struct cfi_rules initial;
-	struct cfi cfi;
-	uint64_t pc;
-	bool is = false;
+	struct cfi_rules rules;
 
-	if (!cfi_initial(&frame->section, &frame->cie[fde->cie], &initial))
+	if (!cfi_find(frame, fde, at - 1, &rules) || !is_hook_frame(&rules) ||
+	    rules.may_be_signed_otherwise ||
+	    (rules.is_signed && frame->cie[fde->cie].has_second_key))
 		return false;
-	cfi_start(&cfi, frame, fde, &initial);
-	while (cfi_next(&cfi, &pc, &rules) && pc < at) {
-		if (!rules)
-			return false;
-		is = is_hook_frame(rules);
-	}
-	return is;
+	*out_is_signed = rules.is_signed;
+	return true;
 }
 
 /*
@@ -101,53 +96,82 @@ static const uint8_t *code_at(struct text *text, const struct elf_image *image, 
 	return text->bytes + (at - text->lo);
 }
 
-/* 0: none in this function. */
-static uint64_t find_in_function(const struct elf_image *image, const struct memory *memory,
-				 const struct eh_frame *frame, const struct eh_fde *fde,
-				 struct text *text)
+struct search {
+	const struct elf_image *image;
+	const struct memory *memory;
+	const struct eh_frame *frame;
+	struct text text;
+	unsigned worst; /* a rank that will do */
+	struct return_gadget best;
+};
+
+static void note(struct search *search, uint64_t at, const uint8_t *code, bool is_signed)
 {
-	const size_t size = fde->hi - fde->lo;
+	const unsigned kept = arch_kept_call_register(code);
 
-	if (!frame->cie[fde->cie].is_usable || frame->cie[fde->cie].has_personality ||
-	    frame->cie[fde->cie].is_signal)
-		return 0;
-	const uint8_t *code = code_at(text, image, fde->lo, size + ARCH_GADGET_MAX);
-
-	if (!code)
-		return 0;
-
-	for (size_t at = arch_find_kept_call(code, ARCH_CALL_MAX, size); at < size;
-	     at = arch_find_kept_call(code, at + 1, size))
-		if (has_hook_frame(frame, fde, fde->lo + at) &&
-		    is_fit(image, memory, fde->lo + at, code + at))
-			return fde->lo + at;
-	return 0;
+	if (!search->best.at || arch_kept_rank(kept) < arch_kept_rank(search->best.kept))
+		search->best = (struct return_gadget){
+			.at = search->image->bias + at, .kept = kept, .is_signed = is_signed};
 }
 
-static remote_addr find_in_image(const struct elf_image *image, const struct memory *memory)
+static bool is_good(const struct return_gadget *gadget, unsigned worst)
+{
+	return gadget->at && arch_kept_rank(gadget->kept) <= worst;
+}
+
+static void search_function(struct search *search, const struct eh_fde *fde)
+{
+	const struct eh_cie *cie = &search->frame->cie[fde->cie];
+	const size_t size = fde->hi - fde->lo;
+	bool is_signed;
+
+	if (!cie->is_usable || cie->has_personality || cie->is_signal)
+		return;
+	const uint8_t *code =
+		code_at(&search->text, search->image, fde->lo, size + ARCH_GADGET_MAX);
+
+	if (!code)
+		return;
+	for (size_t at = arch_find_kept_call(code, ARCH_CALL_MAX, size);
+	     at < size && !is_good(&search->best, search->worst);
+	     at = arch_find_kept_call(code, at + 1, size))
+		if (has_hook_frame(search->frame, fde, fde->lo + at, &is_signed) &&
+		    is_fit(search->image, search->memory, fde->lo + at, code + at))
+			note(search, fde->lo + at, code + at, is_signed);
+}
+
+static struct return_gadget find_in_image(const struct elf_image *image,
+					  const struct memory *memory, unsigned worst)
 {
 	struct eh_section section;
 	struct eh_frame frame;
-	struct text text = {0};
-	uint64_t at = 0;
+	struct search search = {.image = image, .memory = memory, .frame = &frame, .worst = worst};
 
 	if (!image->is_pinned || image->is_vdso || !image->elf ||
 	    unwind_table_cost(image) > SECTION_MAX || unwind_table_section(image, &section) ||
 	    eh_frame_parse(&section, 0, UINT64_MAX, &frame))
-		return 0;
-	for (size_t i = 0; i < frame.fde_count && !at; i++)
-		at = find_in_function(image, memory, &frame, &frame.fde[i], &text);
+		return search.best;
+	for (size_t i = 0; i < frame.fde_count && !is_good(&search.best, worst); i++)
+		search_function(&search, &frame.fde[i]);
 	eh_frame_close(&frame);
-	return at ? image->bias + at : 0;
+	return search.best;
 }
 
-remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator,
-			       const struct memory *memory)
+struct return_gadget return_gadget_find(const struct elf_images *images,
+					const struct elf_image *allocator,
+					const struct memory *memory, bool is_for_any)
 {
-	remote_addr found = find_in_image(allocator, memory);
+	const unsigned worst = is_for_any ? 0 : ARCH_KEPT;
+	struct return_gadget found = find_in_image(allocator, memory, worst);
 
-	for (size_t i = 0; i < images->count && !found; i++)
-		if (&images->image[i] != allocator)
-			found = find_in_image(&images->image[i], memory);
+	for (size_t i = 0; i < images->count && !is_good(&found, worst); i++) {
+		if (&images->image[i] == allocator)
+			continue;
+		const struct return_gadget other = find_in_image(&images->image[i], memory, worst);
+
+		if (other.at &&
+		    (!found.at || arch_kept_rank(other.kept) < arch_kept_rank(found.kept)))
+			found = other;
+	}
 	return found;
 }

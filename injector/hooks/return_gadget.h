@@ -21,8 +21,20 @@
 
 #include "elf_images.h"
 
-/* Searches the allocator's own object first. 0: there is none. */
-remote_addr return_gadget_find(const struct elf_images *images, const struct elf_image *allocator,
-			       const struct memory *memory);
+struct return_gadget {
+	remote_addr at; /* 0 = there is none */
+	unsigned kept;  /* index of the register through which it calls, see arch_kept_index */
+	bool is_signed; /* its rows say that the return address of its frame is signed */
+};
+
+/*
+ * Searches the allocator's own object first, and takes the first one. If is_for_any is true, it
+ * takes one whose register programs use the least for global variables, of all objects: that
+ * register is not the caller's while a function runs that returns there, and functions that users
+ * name may be of any program.
+ */
+struct return_gadget return_gadget_find(const struct elf_images *images,
+					const struct elf_image *allocator,
+					const struct memory *memory, bool is_for_any);
 
 #endif

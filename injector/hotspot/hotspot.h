@@ -9,6 +9,8 @@
  *   hotspot_texts.h    names of their kinds
  *   hotspot_rows.h     their frames as unwind rows
  *   hotspot_names.h    names of methods
+ *   hotspot_methods.h  those of interpreted ones, as they come and go
+ *   hotspot_unloads.h  how many classes have gone
  *
  * Uses unwind/, elf/, target/. Nothing of the JVM is called, stopped or written.
  */

@@ -98,6 +98,8 @@ static int make_blob(const struct reader *reader, const struct hotspot_heap *hea
 	blob.complete = positive(reader, HOTSPOT_BLOB_COMPLETE, bytes);
 	if (blob.kind == HOTSPOT_COMPILED && hotspot_has(layout, HOTSPOT_COMPILED_METHOD))
 		blob.method = hotspot_number(layout, HOTSPOT_COMPILED_METHOD, bytes);
+	if (blob.kind == HOTSPOT_INTERPRETER)
+		blob.method_slot = layout->method_slot;
 	*out_blob = blob;
 	return 0;
 }

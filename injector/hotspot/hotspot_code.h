@@ -32,7 +32,8 @@ struct hotspot_blob {
 	uint32_t frame_words; /* with return address and saved bp; 0 = not known */
 	uint32_t complete;    /* from this offset on the frame is complete */
 	uint32_t kind;        /* enum hotspot_kind */
-	uint32_t reserved;    /* 0: blobs are compared as bytes */
+	/* of INTERPRETER: method_slot of the layout. 4 bytes: blobs are compared as bytes */
+	int32_t method_slot;
 };
 
 struct hotspot_heap {

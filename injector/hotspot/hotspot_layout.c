@@ -47,6 +47,12 @@ static const struct {
 	[HOTSPOT_KLASS_NAME] = {"Klass", "_name"},
 	[HOTSPOT_SYMBOL_LENGTH] = {"Symbol", "_length"},
 	[HOTSPOT_SYMBOL_BODY] = {"Symbol", "_body"},
+	[HOTSPOT_COUNTERS] = {"PerfMemory", "_start"},
+	[HOTSPOT_COUNTERS_USED] = {"PerfDataPrologue", "used"},
+	[HOTSPOT_COUNTERS_FIRST] = {"PerfDataPrologue", "entry_offset"},
+	[HOTSPOT_COUNTER_LENGTH] = {"PerfDataEntry", "entry_length"},
+	[HOTSPOT_COUNTER_NAME] = {"PerfDataEntry", "name_offset"},
+	[HOTSPOT_COUNTER_VALUE] = {"PerfDataEntry", "data_offset"},
 };
 
 /* What frames cannot be read without. */
@@ -232,6 +238,15 @@ static int read_sizes(const struct elf_image *libjvm, const struct memory *memor
 	return err ? err : more;
 }
 
+/*
+ * Which word of an interpreted frame is its Method is not described. On all CPUs it is the one
+ * below that of last_sp, and the JVM's own debugger (SA) reckons like that.
+ */
+static int8_t method_below(int32_t last_sp)
+{
+	return last_sp < 0 && last_sp > INT8_MIN ? (int8_t)(last_sp - 1) : 0;
+}
+
 static int read_constants(const struct elf_image *libjvm, const struct memory *memory,
 			  struct hotspot_layout *layout)
 {
@@ -240,6 +255,7 @@ static int read_constants(const struct elf_image *libjvm, const struct memory *m
 	uint64_t column[2];
 	char name[TEXT_MAX];
 	struct table table;
+	int32_t value;
 	int more = 0, err = table_open(libjvm, memory, "gHotSpotVMIntConstants",
 				       "gHotSpotVMIntConstantEntryArrayStride", &table);
 
@@ -247,9 +263,11 @@ static int read_constants(const struct elf_image *libjvm, const struct memory *m
 		err = offsets(libjvm, memory, names, 2, column);
 	while (!err && (more = table_next(&table, column[0])) > 0) {
 		err = text_at(&table, column[0], name);
+		memcpy(&value, table.entry + column[1], sizeof(value));
 		if (!err && !strcmp(name, "frame::interpreter_frame_sender_sp_offset"))
-			memcpy(&layout->sender_sp, table.entry + column[1],
-			       sizeof(layout->sender_sp));
+			layout->sender_sp = value;
+		if (!err && !strcmp(name, "frame::interpreter_frame_last_sp_offset"))
+			layout->method_slot = method_below(value);
 	}
 	return err ? err : more;
 }

@@ -50,6 +50,12 @@ enum hotspot_field {
 	HOTSPOT_KLASS_NAME,
 	HOTSPOT_SYMBOL_LENGTH,
 	HOTSPOT_SYMBOL_BODY,
+	HOTSPOT_COUNTERS,
+	HOTSPOT_COUNTERS_USED,
+	HOTSPOT_COUNTERS_FIRST,
+	HOTSPOT_COUNTER_LENGTH,
+	HOTSPOT_COUNTER_NAME,
+	HOTSPOT_COUNTER_VALUE,
 	HOTSPOT_FIELD_COUNT
 };
 
@@ -64,6 +70,7 @@ struct hotspot_layout {
 	} field[HOTSPOT_FIELD_COUNT];
 	uint64_t block_size, pool_size; /* sizeof(HeapBlock), sizeof(ConstantPool) */
 	int32_t sender_sp;              /* HOTSPOT_SENDER_SP; another one is not supported */
+	int8_t method_slot; /* an interpreted frame has its Method so many words from bp; 0 = ? */
 };
 
 /*

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "hi_wire.h"
+
 #define POOL_LENGTH_MAX 65535u
 #define DIMENSIONS_MAX 255
 
@@ -107,16 +109,45 @@ static const enum hotspot_field needed[] = {
 struct reader {
 	const struct hotspot_layout *layout;
 	const struct memory *memory;
+	struct hotspot_trail trail;
 };
 
-static int read_field(const struct reader *reader, remote_addr structure, enum hotspot_field field,
+static uint64_t hash_more(uint64_t hash, const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		hash = ((hash ^ hash >> 29) ^ bytes[i]) * HI_HASH;
+	return hash;
+}
+
+static int read_bytes(struct reader *reader, remote_addr at, void *into, size_t size)
+{
+	struct hotspot_trail *trail = &reader->trail;
+	const int err = trail->count < HOTSPOT_READS_MAX
+				? memory_read(reader->memory, at, into, size)
+				: -EPROTO;
+
+	if (err)
+		return err;
+	trail->at[trail->count] = at;
+	trail->size[trail->count++] = (uint32_t)size;
+	trail->hash = hash_more(trail->hash, into, size);
+	return 0;
+}
+
+static int read_field(struct reader *reader, remote_addr structure, enum hotspot_field field,
 		      uint64_t *out_number)
 {
-	return hotspot_read(reader->layout, reader->memory, structure, field, out_number);
+	uint64_t number = 0;
+	const int err = read_bytes(reader, structure + reader->layout->field[field].at, &number,
+				   reader->layout->field[field].size);
+
+	if (!err)
+		*out_number = number;
+	return err;
 }
 
 /* A name has no control characters, and ends where it is said to. */
-static int read_symbol(const struct reader *reader, remote_addr symbol, char text[HOTSPOT_NAME_MAX])
+static int read_symbol(struct reader *reader, remote_addr symbol, char text[HOTSPOT_NAME_MAX])
 {
 	uint64_t length = 0;
 	int err = read_field(reader, symbol, HOTSPOT_SYMBOL_LENGTH, &length);
@@ -124,9 +155,8 @@ static int read_symbol(const struct reader *reader, remote_addr symbol, char tex
 	if (!err && (!length || length >= HOTSPOT_NAME_MAX))
 		err = -EPROTO;
 	if (!err)
-		err = memory_read(reader->memory,
-				  symbol + reader->layout->field[HOTSPOT_SYMBOL_BODY].at, text,
-				  length);
+		err = read_bytes(reader, symbol + reader->layout->field[HOTSPOT_SYMBOL_BODY].at,
+				 text, length);
 	if (err)
 		return err;
 	text[length] = 0;
@@ -137,7 +167,7 @@ static int read_symbol(const struct reader *reader, remote_addr symbol, char tex
 }
 
 /* The symbol that an entry of a constant pool refers to. */
-static int read_entry(const struct reader *reader, remote_addr pool, uint64_t index,
+static int read_entry(struct reader *reader, remote_addr pool, uint64_t index,
 		      char text[HOTSPOT_NAME_MAX])
 {
 	uint64_t length = 0;
@@ -147,16 +177,16 @@ static int read_entry(const struct reader *reader, remote_addr pool, uint64_t in
 	if (!err && (length > POOL_LENGTH_MAX || index >= length))
 		err = -EPROTO;
 	if (!err)
-		err = memory_read_u64(reader->memory,
-				      pool + reader->layout->pool_size + index * sizeof(symbol),
-				      &symbol);
+		err = read_bytes(reader, pool + reader->layout->pool_size + index * sizeof(symbol),
+				 &symbol, sizeof(symbol));
 	return err ? err : read_symbol(reader, symbol, text);
 }
 
-int hotspot_method_name(const struct hotspot_layout *layout, const struct memory *memory,
-			remote_addr method, char name[HOTSPOT_NAME_MAX])
+int hotspot_method_follow(const struct hotspot_layout *layout, const struct memory *memory,
+			  remote_addr method, char name[HOTSPOT_NAME_MAX],
+			  struct hotspot_trail *out_trail)
 {
-	const struct reader reader = {.layout = layout, .memory = memory};
+	struct reader reader = {.layout = layout, .memory = memory};
 	char class[HOTSPOT_NAME_MAX], own[HOTSPOT_NAME_MAX], signature[HOTSPOT_NAME_MAX];
 	uint64_t constant = 0, pool = 0, holder = 0, symbol = 0, number = 0;
 
@@ -183,5 +213,34 @@ int hotspot_method_name(const struct hotspot_layout *layout, const struct memory
 		err = read_symbol(&reader, symbol, class);
 	if (!err && !hotspot_name_format(class, own, signature, name))
 		err = -EPROTO;
+	if (!err)
+		*out_trail = reader.trail;
 	return err;
+}
+
+int hotspot_method_name(const struct hotspot_layout *layout, const struct memory *memory,
+			remote_addr method, char name[HOTSPOT_NAME_MAX])
+{
+	struct hotspot_trail trail;
+
+	return hotspot_method_follow(layout, memory, method, name, &trail);
+}
+
+bool hotspot_trail_holds(const struct hotspot_trail *trail, const struct memory *memory)
+{
+	uint8_t bytes[HOTSPOT_READS_MAX][HOTSPOT_NAME_MAX];
+	struct memory_piece piece[HOTSPOT_READS_MAX];
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < trail->count; i++)
+		piece[i] = (struct memory_piece){
+			.from = trail->at[i], .into = bytes[i], .size = trail->size[i]};
+	if (memory_read_pieces(memory, piece, trail->count))
+		return false;
+	for (uint32_t i = 0; i < trail->count; i++) {
+		if (!piece[i].is_read)
+			return false;
+		hash = hash_more(hash, bytes[i], trail->size[i]);
+	}
+	return hash == trail->hash;
 }

@@ -13,7 +13,9 @@ static struct hi_unwind_row row_of(const struct hotspot_blob *blob)
 
 	switch (blob->kind) {
 	case HOTSPOT_INTERPRETER:
-		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_SP, .cfa = HOTSPOT_SENDER_SP};
+		return (struct hi_unwind_row){.kind = HI_UNWIND_BP_SP,
+					      .cfa = HOTSPOT_SENDER_SP,
+					      .bp_slot = (int8_t)blob->method_slot};
 	case HOTSPOT_CALL_STUB:
 		return (struct hi_unwind_row){
 			.kind = HI_UNWIND_BP, .cfa = FRAME_CFA, .bp_slot = HI_ARCH_FRAME_BP_SLOT};

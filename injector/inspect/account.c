@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account_rest.h"
+#include "arena.h"
 #include "clock.h"
 #include "hi_wire.h"
 #include "inspected.h"
@@ -24,8 +25,9 @@ struct taker {
 	struct account *account;
 	struct smaps smaps;
 	struct resident resident;
-	struct taken *taken; /* by mapping */
-	size_t near;         /* the mapping that was found last */
+	struct taken *taken;            /* by mapping */
+	size_t near;                    /* the mapping that was found last */
+	remote_addr arena_lo, arena_hi; /* of a session */
 };
 
 uint64_t account_resident(const struct account *account)
@@ -241,8 +243,12 @@ static void take_rest_of(struct taker *taker, const struct account_rest *rest, s
 		.swapped = mapping->shared ? smap->swapped : 0,
 	};
 	const uint64_t part_huge = smap->huge < private.resident ? smap->huge : private.resident;
-	const enum account_part file_part = account_rest_file_part(rest, mapping);
-	const enum account_part part = account_rest_anonymous_part(rest, &taker->smaps.maps, at);
+	const bool is_ours = arena_has_mapping(mapping, taker->arena_lo, taker->arena_hi);
+	const enum account_part file_part =
+		is_ours ? ACCOUNT_SESSION : account_rest_file_part(rest, mapping);
+	const enum account_part part =
+		is_ours ? ACCOUNT_SESSION
+			: account_rest_anonymous_part(rest, &taker->smaps.maps, at);
 	const uint64_t bytes = mapping->hi - mapping->lo;
 
 	account->resident += smap->resident;
@@ -265,6 +271,7 @@ static int take_rest(struct taker *taker, const struct memory *memory)
 	struct account_rest rest;
 	const int err = account_rest_open(memory, &taker->smaps.maps, &rest);
 
+	arena_range(&taker->smaps.maps, memory, &taker->arena_lo, &taker->arena_hi);
 	for (size_t i = 0; i < taker->smaps.maps.count && !err; i++)
 		take_rest_of(taker, &rest, i);
 	taker->account->threads = rest.threads;

@@ -17,6 +17,7 @@ enum account_part {
 	ACCOUNT_DATA,      /* written data of the program and its libraries */
 	ACCOUNT_FILES,     /* files, unchanged */
 	ACCOUNT_SHARED,    /* shared memory: tmpfs, memfd, System V */
+	ACCOUNT_SESSION,   /* what a session of heapinject has in it */
 	ACCOUNT_PARTS
 };
 

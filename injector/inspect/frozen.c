@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "array_room.h"
 #include "clock.h"
+#include "hi_page.h"
 #include "hi_units.h"
 #include "hi_wire.h"
 #include "hold.h"
@@ -155,7 +156,7 @@ static int prepare(struct taking *taking, unsigned try)
 		return err;
 	const uint64_t bytes =
 		(taking->bytes + (taking->bytes >> (5 - try)) + (ROOM_BYTES_MIN << (4 * try))) /
-		HI_PAGE_BYTES * HI_PAGE_BYTES;
+		hi_page_bytes() * hi_page_bytes();
 	const uint64_t available = available_bytes();
 
 	if (bytes > available) {
@@ -229,7 +230,7 @@ static int add_registers(struct frozen *frozen, const struct thread_words *words
 	const size_t bytes = words->count * sizeof(*words->word);
 	const size_t size = frozen->registers_bytes + bytes;
 	uint8_t *grown = realloc(frozen->registers,
-				 (size + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES);
+				 (size + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes());
 
 	if (!grown)
 		return -ENOMEM;
@@ -334,7 +335,7 @@ static int add_registers_mapping(struct frozen *frozen)
 	struct memory_copy *copy = &frozen->copy;
 	const uint64_t lo = MEMORY_COPY_REGISTERS;
 	const size_t used = frozen->registers_bytes;
-	const uint64_t hi = lo + (used + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const uint64_t hi = lo + (used + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes();
 	char line[128];
 	int err = array_make_room((void **)&copy->run, copy->count, &copy->room, sizeof(*copy->run),
 				  1);

@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arena.h"
+#include "arena_resident.h"
 #include "inspected.h"
 #include "resident.h"
+
+#define NEAR_BYTES (64u << 10) /* of two figures that are taken for the same */
+#define READS_MAX 8u
 
 struct taker {
 	struct heap_figures *figures;
@@ -74,6 +79,54 @@ static void take_names(const struct heaps *heaps, struct heap_figures *figures)
 		refuse(figures, "", "no allocator was found that it uses");
 }
 
+/* What of its anonymous bytes a session has in it. */
+static uint64_t session_bytes(const struct memory *memory, struct inspected *inspected)
+{
+	const struct maps *maps = &inspected->maps;
+	uint64_t bytes = 0;
+	remote_addr lo, hi;
+
+	/* the process can write the size of the arena: only what is mapped is looked at */
+	arena_range(maps, memory, &lo, &hi);
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct mapping *mapping = &maps->mapping[i];
+		struct arena_resident own;
+
+		if (mapping->lo < lo || mapping->hi > hi)
+			continue;
+		arena_resident_read(&inspected->pages, mapping->lo, mapping->hi, &own);
+		bytes += own.anonymous;
+	}
+	return bytes;
+}
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < NEAR_BYTES;
+}
+
+/*
+ * Its anonymous bytes without those of a session, which may unmap them at this moment: the kernel
+ * counts them until all are freed, though they are mapped no more. So both figures are read until
+ * neither has changed.
+ */
+static uint64_t anonymous_bytes(const struct memory *memory, struct inspected *inspected)
+{
+	struct proc_status status = {0}, before;
+	uint64_t own = 0, own_before;
+	unsigned reads = 0;
+
+	do {
+		before = status;
+		own_before = own;
+		own = session_bytes(memory, inspected);
+		if (proc_status_read(memory->pid, memory->tid, &status))
+			return 0;
+	} while (++reads < READS_MAX && (reads == 1 || !is_near(own, own_before) ||
+					 !is_near(status.anonymous_bytes, before.anonymous_bytes)));
+	return status.anonymous_bytes > own ? status.anonymous_bytes - own : 0;
+}
+
 int heap_figures_take(const struct memory *memory, uint64_t deadline_ns,
 		      struct heap_figures *out_figures)
 {
@@ -81,7 +134,6 @@ int heap_figures_take(const struct memory *memory, uint64_t deadline_ns,
 	const struct heap_visitor visitor = {
 		.piece = take_piece, .trimmable = take_trimmable, .context = &taker};
 	struct inspected inspected;
-	struct proc_status status;
 	struct heaps heaps = {0};
 
 	*out_figures = (struct heap_figures){0};
@@ -94,8 +146,7 @@ int heap_figures_take(const struct memory *memory, uint64_t deadline_ns,
 		refuse(out_figures, "", "it takes too long");
 	else if (!err)
 		take_names(&heaps, out_figures);
-	if (!proc_status_read(memory->pid, memory->tid, &status))
-		out_figures->anonymous = status.anonymous_bytes;
+	out_figures->anonymous = anonymous_bytes(memory, &inspected);
 	resident_close(&taker.resident);
 	inspected_close(&inspected);
 	return err == -ETIMEDOUT ? 0 : err;

@@ -16,7 +16,7 @@
 
 /* In bytes; those without a word are resident or swapped out. Can be sent as it is. */
 struct heap_figures {
-	uint64_t anonymous;              /* of the process */
+	uint64_t anonymous;              /* of the process, without what a session has in it */
 	uint64_t used_bytes, used_count; /* blocks in use, touched or not */
 	uint64_t used;                   /* of these bytes */
 	uint64_t free, cached;

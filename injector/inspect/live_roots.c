@@ -61,16 +61,6 @@ static struct live_root root_of(const struct maps *maps, const struct mapping *m
 	return root;
 }
 
-/*
- * A session knows the blocks that it has sampled, and does not use them. arena: its memory, which
- * is not all of its file.
- */
-static bool is_of_session(const struct mapping *mapping, const struct used_range *arena)
-{
-	return (mapping->lo >= arena->lo && mapping->hi <= arena->hi) ||
-	       !strncmp(mapping->path, ARENA_PATH, sizeof(ARENA_PATH) - 1);
-}
-
 /* Memory of devices is not read: to read it may do something. */
 static bool may_have_pointers(const struct mapping *mapping)
 {
@@ -119,10 +109,11 @@ int live_roots_visit(const struct memory *memory, const struct maps *maps,
 	struct used_range arena;
 	int err = proc_stack_pointers(memory, &pointers.thread, &pointers.count);
 
+	/* a session knows the blocks that it has sampled, and does not use them */
 	arena_range(maps, memory, &arena.lo, &arena.hi);
 	for (size_t i = 0; i < maps->count && !err; i++)
 		if (may_have_pointers(&maps->mapping[i]) &&
-		    !is_of_session(&maps->mapping[i], &arena))
+		    !arena_has_mapping(&maps->mapping[i], arena.lo, arena.hi))
 			err = visit_rest(blocks,
 					 root_of(maps, &maps->mapping[i], &pointers, memory->pid),
 					 visit, context);

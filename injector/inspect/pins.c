@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "hi_wire.h"
+#include "hi_page.h"
 
 struct counter {
 	const struct pins_of *of;
@@ -150,7 +150,7 @@ static void count_span(struct counter *counter, remote_addr lo, remote_addr hi)
 
 static remote_addr page_of(remote_addr at)
 {
-	return at / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	return at / hi_page_bytes() * hi_page_bytes();
 }
 
 /* Where the pages end that begin at `page` and are of one block alone; `page`: none are. */
@@ -200,7 +200,7 @@ static void count_pages(struct counter *counter)
 	counter->end_bytes = 0;
 	for (remote_addr page = page_of(counter->unit->lo); page < hi;) {
 		const remote_addr end = pages_of_one(counter, page);
-		const remote_addr next = end > page ? end : page + HI_PAGE_BYTES;
+		const remote_addr next = end > page ? end : page + hi_page_bytes();
 
 		count_span(counter, page, next);
 		page = next_page(counter, next);

@@ -42,13 +42,13 @@ void type_infos_close(struct type_infos *types)
 
 /* ---- from memory ----------------------------------------------------------------------------- */
 
+/* Linkers put constants beside code, unless they are told to separate them; aarch64's do so. */
 static const struct mapping *constant(const struct type_infos *types, remote_addr at)
 {
 	const struct mapping *mapping =
 		at >= types->lo && at < types->hi ? maps_find(types->source->maps, at) : NULL;
 
-	return mapping && mapping->inode && mapping->readable && !mapping->executable ? mapping
-										      : NULL;
+	return mapping && mapping->inode && mapping->readable ? mapping : NULL;
 }
 
 static bool is_name(const char *name)

@@ -49,8 +49,12 @@ must_check int preflight_run(pid_t pid, const struct arena_plan *plan,
  */
 const char *preflight_verdict_name(enum preflight_verdict verdict);
 
-/* The refusal in one line without newline: cannot attach to 1234 (nginx): CAUSE; REMEDY */
-void preflight_explain(const struct preflight *preflight, char *line, size_t size);
+/*
+ * The refusal in one line without newline: cannot attach to 1234 (nginx): CAUSE; REMEDY. what: that
+ * cannot be done to the process, "attach to".
+ */
+void preflight_explain(const struct preflight *preflight, const char *what, char *line,
+		       size_t size);
 
 /* What `heapinject check` prints for a process that can be attached to. */
 /* in_detail: each function of the allocators, too. */

@@ -42,7 +42,7 @@ enum preflight_verdict {
 	PREFLIGHT_MEMORY_SHARED, /* by a process that the injector cannot examine */
 	PREFLIGHT_INSTRUMENTED,
 	PREFLIGHT_ATTACHED, /* by a heapinject that is alive */
-	PREFLIGHT_ORPHAN,   /* left by a heapinject that died */
+	PREFLIGHT_ORPHAN,   /* left by a heapinject that died, or that could not remove it */
 	PREFLIGHT_WRONG_ABI,
 	PREFLIGHT_NO_ROOM,
 	/*
@@ -111,6 +111,8 @@ struct preflight {
 	 * removes these first
 	 */
 	bool is_inherited;
+	/* ORPHAN: the session had come to its end, and could not remove all */
+	bool has_ended;
 	/* ATTACHED, ORPHAN: pid in the earlier session's control block; 0 = not known */
 	pid_t injector;
 

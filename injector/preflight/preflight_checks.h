@@ -72,7 +72,6 @@ const char *more_rights(const struct proc_status *ours);
 must_check int check_sharers(struct subject *subject);
 
 /* preflight_state.c: can the process be stopped, and is there room in it? */
-bool is_frozen(pid_t pid);
 must_check int check_shadow_stack(struct subject *subject);
 must_check int check_frozen(struct subject *subject);
 must_check int check_uninterruptible(struct subject *subject);

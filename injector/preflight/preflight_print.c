@@ -66,13 +66,13 @@ static const char *seccomp_name(const struct preflight *preflight)
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-void preflight_explain(const struct preflight *preflight, char *line, size_t size)
+void preflight_explain(const struct preflight *preflight, const char *what, char *line, size_t size)
 {
 	if (preflight->comm[0])
-		snprintf(line, size, "cannot attach to %d (%s): %s; %s", preflight->pid,
+		snprintf(line, size, "cannot %s %d (%s): %s; %s", what, preflight->pid,
 			 preflight->comm, preflight->cause, preflight->remedy);
 	else
-		snprintf(line, size, "cannot attach to %d: %s; %s", preflight->asked,
+		snprintf(line, size, "cannot %s %d: %s; %s", what, preflight->asked,
 			 preflight->cause, preflight->remedy);
 }
 

@@ -16,6 +16,7 @@
 
 #include "arch.h"
 #include "arena.h"
+#include "hi_page.h"
 #include "hi_path.h"
 #include "plain_text.h"
 #include "proc_file.h"
@@ -61,17 +62,27 @@ static pid_t find_injector(pid_t inner, const struct mapping *arena)
 	return pid;
 }
 
+/* Had the session undone all but what calls may return to? */
+static bool has_ended(const struct subject *subject, const struct mapping *arena)
+{
+	uint32_t phase;
+
+	return !memory_read(&subject->memory, arena->lo + offsetof(struct hi_control, phase),
+			    &phase, sizeof(phase)) &&
+	       (phase == HI_PHASE_RESTORED || phase == HI_PHASE_UNLOADING);
+}
+
 /* Of a session that this pid is not: it is one of a container, or has died. */
 static int refuse_distant(struct subject *subject, const struct mapping *arena, const char *remedy)
 {
 	struct preflight *out = subject->out;
 	const pid_t found = find_injector(out->injector, arena);
-	char there[64];
+	char remedy_here[96];
 
 	if (found) {
-		snprintf(there, sizeof(there), "end it there, or kill -TERM %d", found);
+		snprintf(remedy_here, sizeof(remedy_here), "%s, or kill -TERM %d", remedy, found);
 		const int answer =
-			refuse(subject, PREFLIGHT_ATTACHED, there,
+			refuse(subject, PREFLIGHT_ATTACHED, remedy_here,
 			       "heapinject is attached to it already, in another container (pid "
 			       "%d, there %d)",
 			       found, out->injector);
@@ -82,6 +93,12 @@ static int refuse_distant(struct subject *subject, const struct mapping *arena, 
 		return refuse(subject, PREFLIGHT_ATTACHED, "end it there",
 			      "heapinject is attached to it already, from where this container "
 			      "does not see (there pid %d)",
+			      out->injector);
+	out->has_ended = has_ended(subject, arena);
+	if (out->has_ended)
+		return refuse(subject, PREFLIGHT_ORPHAN, remedy,
+			      "an earlier session (pid %d) has ended, but left code to which calls "
+			      "may still return",
 			      out->injector);
 	return refuse(subject, PREFLIGHT_ORPHAN, remedy,
 		      "an earlier heapinject (pid %d) died while attached to it", out->injector);
@@ -189,6 +206,19 @@ static int read_header(const struct subject *subject, Elf64_Ehdr *out_header)
 	return err;
 }
 
+/* The arena is laid out for pages of up to HI_PAGE_BYTES_MAX; not all of these were tested. */
+static int check_pages(struct subject *subject)
+{
+	const uint64_t bytes = hi_page_bytes();
+
+	if (bytes <= HI_ARCH_PAGE_BYTES_TESTED)
+		return 0;
+	return refuse(subject, PREFLIGHT_WRONG_ABI, "run it on a kernel with smaller pages",
+		      "this kernel's pages have %llu kB, and sessions were tested with %u kB at "
+		      "most",
+		      (unsigned long long)bytes / 1024, HI_ARCH_PAGE_BYTES_TESTED / 1024);
+}
+
 int check_abi(struct subject *subject)
 {
 	Elf64_Ehdr header; /* e_ident and e_machine lie at the same place in both classes */
@@ -209,5 +239,5 @@ int check_abi(struct subject *subject)
 			      "use a heapinject built for its architecture",
 			      "it is a program of another architecture (ELF machine %u)",
 			      header.e_machine);
-	return 0;
+	return check_pages(subject);
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "freezer.h"
 #include "memory_sharers.h"
 
 static int refuse_traced(struct subject *subject, pid_t pid, pid_t tracer)
@@ -58,13 +59,12 @@ static int check_thread(struct subject *subject, const struct memory_thread *thr
 
 static int check_frozen_sharer(struct subject *subject, pid_t pid)
 {
-	char comm[16];
+	char comm[16], remedy[sizeof(subject->out->remedy)];
 
-	if (!is_frozen(pid))
+	if (!freezer_is_frozen(pid, remedy, sizeof(remedy)))
 		return 0;
 	comm_of(pid, comm);
-	return refuse(subject, PREFLIGHT_MEMORY_SHARED,
-		      "thaw it first (docker unpause, or cgroup.freeze = 0)",
+	return refuse(subject, PREFLIGHT_MEMORY_SHARED, remedy,
 		      "process %d (%s) shares its memory, and its control group is frozen", pid,
 		      comm);
 }

@@ -14,6 +14,7 @@
 
 #include "arch.h"
 #include "arena.h"
+#include "freezer.h"
 #include "proc_file.h"
 
 int check_shadow_stack(struct subject *subject)
@@ -24,59 +25,13 @@ int check_shadow_stack(struct subject *subject)
 		      "it runs with a shadow stack, which a borrowed thread would violate");
 }
 
-/* ---- frozen ---------------------------------------------------------------------------------- */
-
-/*
- * Where distributions mount the hierarchies; version 2 is at the second place if both versions are
- * in use. Each file also shows whether an ancestor is frozen.
- */
-static bool is_group_frozen(const char *line, const char *group)
-{
-	static const struct {
-		const char *kind, *mount, *file, *word;
-	} places[] = {
-		{"0::", "/sys/fs/cgroup", "cgroup.events", "frozen 1"},
-		{"0::", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1"},
-		/* FROZEN, FREEZING; else THAWED */
-		{":freezer:", "/sys/fs/cgroup/freezer", "freezer.state", "FR"},
-	};
-	char path[4096], text[256];
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (!strstr(line, places[i].kind))
-			continue;
-		snprintf(path, sizeof(path), "%s%s/%s", places[i].mount, group, places[i].file);
-		if (read_system(path, text, sizeof(text)) > 0 && strstr(text, places[i].word))
-			return true;
-	}
-	return false;
-}
-
-/* A frozen thread never reaches a stop. */
-bool is_frozen(pid_t pid)
-{
-	char text[4096];
-	char *line, *rest = text;
-
-	if (read_system(proc_path(pid, 0, "cgroup").text, text, sizeof(text)) <= 0)
-		return false;
-	while ((line = strsep(&rest, "\n"))) {
-		const char *colon = strchr(line, ':');
-		const char *group = colon ? strchr(colon + 1, ':') : NULL;
-
-		if (group && is_group_frozen(line, group + 1))
-			return true;
-	}
-	return false;
-}
-
 int check_frozen(struct subject *subject)
 {
-	if (!is_frozen(subject->out->pid))
+	char remedy[sizeof(subject->out->remedy)];
+
+	if (!freezer_is_frozen(subject->out->pid, remedy, sizeof(remedy)))
 		return 0;
-	return refuse(subject, PREFLIGHT_FROZEN,
-		      "thaw it first (docker unpause, or cgroup.freeze = 0)",
-		      "its control group is frozen");
+	return refuse(subject, PREFLIGHT_FROZEN, remedy, "its control group is frozen");
 }
 
 /* ---- uninterruptible ------------------------------------------------------------------------- */

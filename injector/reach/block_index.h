@@ -7,7 +7,8 @@
  * an address that is a multiple of the word size and its value is the address of any byte of a
  * block, the first or an inner one. A pointer to the end of a block of one word counts, too: such
  * is what `new T[0]` returns where T has a destructor, after the word in which it counts the
- * elements.
+ * elements. Bits of a word that the CPU ignores in pointers, where programs keep tags, do not
+ * matter.
  *
  * Functions over numbers: the memory is behind struct mark_memory, and there need be no process.
  */
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hi_wire.h"
 #include "must_check.h"
 
 #define MARK_WORD_BYTES 8u
@@ -78,14 +80,16 @@ struct block_index {
 must_check int block_index_open(struct block_index *index, const struct mark_block *block,
 				size_t count);
 void block_index_close(struct block_index *index);
-/* The rest of block_index_find(). */
+/* The rest of block_index_find(), for a word without a tag. */
 bool block_index_search(const struct block_index *index, uint64_t word, uint32_t *out_block);
 /* The block to which the word is a pointer. False: it is none, as nearly all words are. */
 static inline bool block_index_find(const struct block_index *index, uint64_t word,
 				    uint32_t *out_block)
 {
-	return word >= index->lo && word <= index->hi && index->count &&
-	       block_index_search(index, word, out_block);
+	const uint64_t at = hi_untagged(word);
+
+	return at >= index->lo && at <= index->hi && index->count &&
+	       block_index_search(index, at, out_block);
 }
 /* The same for a word that is in a block, at that address. links: NULL = no word is one. */
 bool block_index_find_from_block(const struct block_index *index, const struct mark_links *links,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "hi_wire.h"
+#include "hi_page.h"
 
 #define BUFFER_BYTES (256u << 10)
 /* ranges from here on are asked about their pages first */
@@ -43,7 +43,7 @@ static int read_some(const struct walk *walk, uint64_t lo, uint64_t size)
 	return err;
 }
 
-/* Page by page: of some there is nothing to read. */
+/* In pieces that are there or not as a whole. */
 static int read_what_is_there(const struct walk *walk, uint64_t lo, uint64_t hi)
 {
 	int err = 0;
@@ -152,8 +152,8 @@ static int visit_pages(void *context, remote_addr at, uint64_t size)
 static int walk_large(struct walk *walk, uint64_t lo, uint64_t hi)
 {
 	struct pages *pages = &walk->words->pages;
-	const uint64_t first = (lo + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	const uint64_t last = hi / HI_PAGE_BYTES * HI_PAGE_BYTES, swapped = pages->swapped;
+	const uint64_t first = (lo + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes();
+	const uint64_t last = hi / hi_page_bytes() * hi_page_bytes(), swapped = pages->swapped;
 	int err = walk_range(walk, lo, first);
 
 	if (!err)

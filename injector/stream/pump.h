@@ -5,6 +5,8 @@
  *
  *   pump.h             called every few milliseconds: start here
  *   pump_modules.c     modules as they come and go
+ *   pump_messages.c    what the session says of the process and of itself
+ *   pump_stacks.c      stacks, each once
  *   ring_reader.h      records out of a ring that the target writes at the same time
  *   code_out.h         names of a JVM's code
  *   events_out.h       allocations and frees in their shortest form
@@ -40,20 +42,33 @@
 #include "unhooked.h"
 #include "unsampled_frees.h"
 
+#define PUMP_HIDDEN_MAX 2u
+
 struct pump {
 	struct ring_reader reader;
 	const struct hi_stacks *stacks;
 	uint64_t stacks_size;
 	uint32_t *stack_number; /* by stack id: its number in the stream, 0 = not written yet */
+	/*
+	 * by stack id: which interpreted methods it led through when it was given its number, and
+	 * in which generation (hotspot_methods.h) that was so last. NULL: no stack does
+	 */
+	struct stack_names {
+		uint32_t names; /* 0 = none */
+		uint32_t generation;
+	} * stack_names;
 	uint32_t last_stack;
 	struct stream_out *out;
-	const struct hotspot *hotspot; /* NULL: there is no code to name */
 	struct code_out code;
 	/* of the current round; between two rounds all events are in `out` */
 	struct events_out events;
 	struct file_broker *broker; /* keeps the files of modules; NULL after pump_open */
 	struct threads threads;
 	struct stack_ends stack_ends;
+	struct hidden_code {
+		remote_addr lo, hi;
+	} hidden[PUMP_HIDDEN_MAX];
+	unsigned hidden_count;
 	struct thinned_places thinned_places;
 	const struct memory *memory;
 	/* when the session began, and when the cycle counter was last compared with the clock */
@@ -105,9 +120,32 @@ void pump_connect(struct pump *pump, const struct rings *rings);
 /* Sets the location of the interned stacks that the records refer to. -ENOMEM. */
 must_check int pump_connect_stacks(struct pump *pump, const struct hi_stacks *stacks,
 				   uint64_t size);
+/*
+ * From now on stacks have no frames with these addresses: where a signal came in within code of
+ * ours. At most PUMP_HIDDEN_MAX times.
+ */
+void pump_hide_code(struct pump *pump, remote_addr lo, remote_addr hi);
+/*
+ * The number in the stream of a stack that was recorded then. Its STACK record is written
+ * first, unless the stream has it. 0: the id, which must lie in the stacks part, refers to no
+ * stack.
+ */
+must_check int pump_stack_number(struct pump *pump, uint32_t id, uint64_t cycles,
+				 uint32_t *out_number);
+/*
+ * Copies a stack out of memory that the target can write, so that the values that were checked are
+ * the ones that are used. False: there is none.
+ */
+bool pump_copy_stack(const struct pump *pump, uint32_t id, struct hi_stream_stack *out_stack,
+		     uint64_t frame[HI_FRAMES_MAX]);
+/* Writes CODE for what these frames lead through, and has them as the stream has them. */
+must_check int pump_name_frames(struct pump *pump, struct code_out_frames frames);
+void pump_close_stacks(struct pump *pump);
 uint64_t pump_now_ns(const struct pump *pump);
 /* From now on it is always this moment, as the process has come to its end. */
 void pump_stop_clock(struct pump *pump);
+/* Compares the cycle counter with the clock, for the times from now on. pump_stats does so. */
+void pump_set_clock(struct pump *pump);
 
 /* Contents of HEADER. Strings may be empty. */
 struct pump_target {
@@ -153,11 +191,11 @@ must_check int pump_stats(struct pump *pump, const struct hi_stream_stats *stats
 /* Writes UNSAMPLED_FREES. */
 must_check int pump_unsampled_frees(struct pump *pump, const struct unsampled_frees *frees);
 /*
- * Writes MEMORY: the process's current memory, from its status; own_bytes of its writable mappings
- * are the injector's.
+ * Writes MEMORY: the process's current memory. status: without what the injector has in the
+ * process.
  */
 must_check int pump_memory(struct pump *pump, const struct proc_status *status,
-			   const struct memory_limit *limit, uint64_t own_bytes);
+			   const struct memory_limit *limit);
 /* Writes HEAP: what its allocators have, as of begun_ns (pump_now_ns). */
 must_check int pump_heap(struct pump *pump, const struct heap_figures *figures, uint64_t begun_ns);
 /* Writes UNHOOKED for each entry. */

@@ -10,7 +10,7 @@
  * largest counts.
  */
 #define ESCAPED (2.0 / 3)
-#define GRAIN_MAX 0x1p47 /* no block of a user address space is larger */
+#define GRAIN_MAX (1ull << HI_ARCH_ADDRESS_BITS) /* no block is larger */
 
 void thinned_due_add(struct thinned_due *due, size_t key, const struct thinned_due_part *part)
 {
@@ -36,5 +36,5 @@ uint64_t thinned_due_grain(const struct thinned_due *due, size_t key, uint64_t i
 			grain = fmax(grain,
 				     fmin(ldexp((double)interval, (int)shift), bytes * ESCAPED));
 	}
-	return (uint64_t)fmin(grain, GRAIN_MAX);
+	return (uint64_t)fmin(grain, (double)GRAIN_MAX);
 }

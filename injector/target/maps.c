@@ -187,3 +187,22 @@ const struct mapping *maps_find(const struct maps *maps, remote_addr address)
 	}
 	return low < maps->count && maps->mapping[low].lo <= address ? &maps->mapping[low] : NULL;
 }
+
+remote_addr maps_end(const struct maps *maps)
+{
+	size_t count = maps->count;
+
+	/* the kernel may list a page of its own half, as on x86-64 */
+	while (count && maps->mapping[count - 1].lo >> 63)
+		count--;
+	return count ? maps->mapping[count - 1].hi : 0;
+}
+
+bool mapping_continues(const struct mapping *first, const struct mapping *then)
+{
+	return first->hi == then->lo && first->inode && first->inode == then->inode &&
+	       first->device == then->device &&
+	       first->file_offset + (first->hi - first->lo) == then->file_offset &&
+	       first->readable == then->readable && first->writable == then->writable &&
+	       first->executable == then->executable && first->shared == then->shared;
+}

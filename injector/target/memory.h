@@ -10,7 +10,7 @@
  *   same_memory.h      do two processes share their memory?
  *   roots.h            files by their path, in its root or in ours
  *   memory_sharers.h   all threads that run in the target's memory
- *   blocked.h          why a thread cannot stop at the moment
+ *   blocked.h          why a thread cannot stop at the moment; freezer.h: as it is frozen
  *   snapshot.h         state of a process before and after, compared
  *   pages.h            which pages hold data
  *   fault.h            for tests: makes each operation fail

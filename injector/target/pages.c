@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "hi_wire.h"
+#include "hi_page.h"
 #include "memory_copy.h"
 #include "proc_file.h"
 
@@ -21,6 +21,7 @@
 #define WORD_PRESENT (1ull << 63)
 #define WORD_SWAPPED (1ull << 62)
 #define WORD_FILE (1ull << 61) /* unchanged from its file, or shared memory */
+#define WORD_ONCE (1ull << 56) /* mapped once; the shared page of zeros never counts as that */
 
 /* linux/fs.h of Linux 6.7, which older headers lack. */
 struct scan_run {
@@ -110,7 +111,12 @@ static int scan_some(int fd, remote_addr *lo, remote_addr hi, const struct visit
 
 static uint64_t kind_of(uint64_t word)
 {
-	return word & (WORD_PRESENT | WORD_SWAPPED | WORD_FILE);
+	return word & (WORD_PRESENT | WORD_SWAPPED | WORD_FILE | WORD_ONCE);
+}
+
+static bool may_be_zeros(uint64_t word)
+{
+	return (word & (WORD_PRESENT | WORD_FILE | WORD_ONCE)) == WORD_PRESENT;
 }
 
 static bool is_wanted(uint64_t word, bool with_files)
@@ -121,13 +127,13 @@ static bool is_wanted(uint64_t word, bool with_files)
 static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct visit *visit)
 {
 	uint64_t word[AT_ONCE];
-	const uint64_t left = (hi - *lo) / HI_PAGE_BYTES, pages = left < AT_ONCE ? left : AT_ONCE;
+	const uint64_t left = (hi - *lo) / hi_page_bytes(), pages = left < AT_ONCE ? left : AT_ONCE;
 	const remote_addr at = *lo;
 	const ssize_t want = (ssize_t)(pages * sizeof(word[0]));
 	int err = 0;
-	*lo += pages * HI_PAGE_BYTES;
+	*lo += pages * hi_page_bytes();
 	if (fd < 0 ||
-	    pread(fd, word, (size_t)want, (off_t)(at / HI_PAGE_BYTES * sizeof(word[0]))) != want)
+	    pread(fd, word, (size_t)want, (off_t)(at / hi_page_bytes() * sizeof(word[0]))) != want)
 		return visit->run(visit->context, &(struct page_run){.lo = at, .hi = *lo});
 	for (uint64_t begin = 0, end; begin < pages && !err; begin = end) {
 		end = begin + 1;
@@ -136,10 +142,11 @@ static int read_some(int fd, remote_addr *lo, remote_addr hi, const struct visit
 		if (is_wanted(word[begin], visit->with_files))
 			err = visit->run(visit->context,
 					 &(struct page_run){
-						 .lo = at + begin * HI_PAGE_BYTES,
-						 .hi = at + end * HI_PAGE_BYTES,
+						 .lo = at + begin * hi_page_bytes(),
+						 .hi = at + end * hi_page_bytes(),
 						 .is_swapped = !(word[begin] & WORD_PRESENT),
 						 .is_file = word[begin] & WORD_FILE,
+						 .may_be_zeros = may_be_zeros(word[begin]),
 					 });
 	}
 	return err;
@@ -254,8 +261,8 @@ int pages_read(struct pages *pages, const struct memory *memory, struct pages_ra
 {
 	struct reading reading = {memory, range, range->lo};
 	const remote_addr hi = range->lo + range->size;
-	const remote_addr first = range->lo / HI_PAGE_BYTES * HI_PAGE_BYTES;
-	const remote_addr last = (hi + HI_PAGE_BYTES - 1) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+	const remote_addr first = range->lo / hi_page_bytes() * hi_page_bytes();
+	const remote_addr last = (hi + hi_page_bytes() - 1) / hi_page_bytes() * hi_page_bytes();
 
 	range->known_hi = hi;
 	const int err = pages_visit(pages, first, last, true, read_run, &reading);

@@ -28,6 +28,11 @@ struct page_run {
 	bool is_swapped; /* then it is not in memory */
 	bool is_file;    /* unchanged from its file, or shared */
 	bool is_huge;    /* mapped as a huge page; only known where PAGEMAP_SCAN is */
+	/*
+	 * The kernel's shared page of zeros, which is in no count of the process's memory, or a
+	 * page that a child or a parent has, too. Never set where PAGEMAP_SCAN is.
+	 */
+	bool may_be_zeros;
 };
 
 void pages_open(struct pages *pages, pid_t pid, pid_t tid);

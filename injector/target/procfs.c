@@ -141,8 +141,8 @@ int proc_status_parse(const char *text, struct proc_status *out_status)
 			(status_number(text, "RssAnon", 10) + status_number(text, "VmSwap", 10)) *
 			1024;
 	status.writable_bytes = status_number(text, "VmData", 10) * 1024;
-	status.switches = status_number(text, "voluntary_ctxt_switches", 10) +
-			  status_number(text, "nonvoluntary_ctxt_switches", 10);
+	status.waits = status_number(text, "voluntary_ctxt_switches", 10);
+	status.switches = status.waits + status_number(text, "nonvoluntary_ctxt_switches", 10);
 	status.is_kernel_thread = status_is_kernel_thread(text, status.state);
 	status.shadow_stack =
 		status_has_word(text, ARCH_SHADOW_STACK_FIELD, ARCH_SHADOW_STACK_WORD);

@@ -45,6 +45,13 @@ void maps_close(struct maps *maps);
  */
 must_check int maps_parse(const char *text, size_t size, struct maps *out_maps);
 const struct mapping *maps_find(const struct maps *maps, remote_addr address);
+/*
+ * The end of the highest mapping of the program's half of all addresses; 0: it has none. How many
+ * bits addresses have depends on the CPU, its kernel, and what the program has asked for.
+ */
+remote_addr maps_end(const struct maps *maps);
+/* Could they be one mapping: parts of one file, side by side there and in memory, as accessible? */
+bool mapping_continues(const struct mapping *first, const struct mapping *then);
 
 struct proc_status {
 	char comm[16];
@@ -62,6 +69,7 @@ struct proc_status {
 	uint64_t anonymous_bytes; /* resident or swapped; 0 before Linux 4.5 */
 	uint64_t writable_bytes;  /* private writable mappings, without the stack */
 	uint64_t switches;        /* how often the thread was taken off a CPU, voluntarily or not */
+	uint64_t waits;           /* of these: how often because it waited, or was stopped */
 	/* from the Kthread line; before Linux 6.8: no VmSize line and not a zombie */
 	bool is_kernel_thread;
 	bool shadow_stack; /* the thread has one: ARCH_SHADOW_STACK_WORD */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "hi_wire.h"
+#include "hi_page.h"
 
 /* A thread that sleeps on comes before all others that could be taken. */
 #define STILL_BONUS 100
@@ -143,5 +143,5 @@ int borrow_check_stack(const struct maps *maps, const struct arch_regs *regs, re
 	if (thread < arch_sp(regs) || thread >= mapping->hi)
 		return -EAGAIN;
 	/* Not in the lowest page either: it may be a guard page. */
-	return lowest >= mapping->lo + HI_PAGE_BYTES && lowest < mapping->hi ? 0 : -EAGAIN;
+	return lowest >= mapping->lo + hi_page_bytes() && lowest < mapping->hi ? 0 : -EAGAIN;
 }

@@ -22,3 +22,10 @@ struct held held_so_far(void)
 			     .longest_ns = atomic_load(&longest_ns),
 			     .sum_ns = atomic_load(&sum_ns)};
 }
+
+void held_reset(void)
+{
+	atomic_store(&count, 0);
+	atomic_store(&longest_ns, 0);
+	atomic_store(&sum_ns, 0);
+}

@@ -17,6 +17,7 @@
 #include "fault.h"
 #include "held.h"
 #include "hold.h"
+#include "procfs.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
@@ -153,6 +154,20 @@ int ptrace_resume(struct tracee *tracee, int number, int signal)
 }
 
 /*
+ * Has the stop alone broken off the call that it was in before? A signal handler that is to run
+ * does so, too, and one that has run was followed by another call.
+ */
+static bool is_broken_by_stop(const struct tracee *tracee)
+{
+	struct proc_status status;
+
+	return !proc_status_read(tracee->pid, tracee->tid, &status) &&
+	       status.waits - tracee->before.waits <= 1 &&
+	       !((status.sig_pending | status.sig_shared_pending) & ~status.sig_blocked &
+		 status.sig_caught);
+}
+
+/*
  * Makes the thread repeat a system call that only the stop broke off, no matter what lets the
  * thread go, even our death.
  */
@@ -161,7 +176,8 @@ static int repeat_call(const struct tracee *tracee)
 	struct arch_regs regs = {0};
 	int err = tracee_get_regs(tracee, &regs);
 
-	if (err || !arch_rewind_interrupted(&regs))
+	if (err || !arch_rewind_interrupted(&regs, &tracee->before) ||
+	    (ARCH_STOP_ENDS_CALLS && !is_broken_by_stop(tracee)))
 		return err;
 	return tracee_set_regs(tracee, &regs);
 }
@@ -227,38 +243,84 @@ int tracee_detach_stopped(const struct tracee *tracee)
 
 int tracee_get_regs(const struct tracee *tracee, struct arch_regs *out_regs)
 {
-	struct iovec iov = {out_regs, sizeof(*out_regs)};
+	size_t count;
+	const struct arch_register_set *set = arch_register_sets(&count);
+	int err = 0;
 
-	return ptrace_request(PTRACE_GETREGSET, "get_regs", tracee->tid, NT_PRSTATUS,
-			      (uintptr_t)&iov);
+	*out_regs = (struct arch_regs){0}; /* a set of another program may be shorter */
+	for (size_t i = 0; i < count && !err; i++) {
+		struct iovec iov = {(uint8_t *)out_regs + set[i].offset, set[i].size};
+
+		err = ptrace_request(PTRACE_GETREGSET, "get_regs", tracee->tid,
+				     (uintptr_t)set[i].type, (uintptr_t)&iov);
+	}
+	return err;
 }
 
 int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs)
 {
 	struct arch_regs copy = *regs;
-	struct iovec iov = {&copy, sizeof(copy)};
+	size_t count;
+	const struct arch_register_set *set = arch_register_sets(&count);
+	int err = 0;
 
-	return ptrace_request(PTRACE_SETREGSET, "set_regs", tracee->tid, NT_PRSTATUS,
-			      (uintptr_t)&iov);
+	for (size_t i = 0; i < count && !err; i++) {
+		struct iovec iov = {(uint8_t *)&copy + set[i].offset, set[i].size};
+
+		if (!set[i].is_read_only)
+			err = ptrace_request(PTRACE_SETREGSET, "set_regs", tracee->tid,
+					     (uintptr_t)set[i].type, (uintptr_t)&iov);
+	}
+	return err;
+}
+
+/* The regset of extended state that the kernel has, once it has been read; else 0. */
+static int xstate_type;
+
+/* A kernel or a CPU without such state has no such regset. */
+static bool has_unsaved(const struct tracee *tracee)
+{
+	for (const int *type = arch_unsaved_types; *type; type++) {
+		uint8_t head[ARCH_UNSAVED_HEAD] = {0};
+		struct iovec iov = {head, sizeof(head)};
+
+		if (!ptrace_request(PTRACE_GETREGSET, "get_unsaved", tracee->tid, (uintptr_t)*type,
+				    (uintptr_t)&iov) &&
+		    arch_has_unsaved(*type, head))
+			return true;
+	}
+	return false;
 }
 
 int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size)
 {
-	struct iovec iov = {into, *size};
-	int err = ptrace_request(PTRACE_GETREGSET, "get_xstate", tracee->tid, ARCH_NT_XSTATE,
-				 (uintptr_t)&iov);
+	const int known = __atomic_load_n(&xstate_type, __ATOMIC_RELAXED);
+	const int only[] = {known, 0}, *type = known ? only : arch_xstate_types;
+	int err = -EINVAL;
 
-	if (!err)
-		*size = iov.iov_len;
+	if (has_unsaved(tracee))
+		return -EAGAIN;
+	for (; *type && err == -EINVAL; type++) {
+		struct iovec iov = {into, *size};
+
+		err = ptrace_request(PTRACE_GETREGSET, "get_xstate", tracee->tid, (uintptr_t)*type,
+				     (uintptr_t)&iov);
+		if (err)
+			continue;
+		*size = arch_xstate_size(into, iov.iov_len);
+		__atomic_store_n(&xstate_type, *type, __ATOMIC_RELAXED);
+		break;
+	}
 	return err;
 }
 
 int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size)
 {
 	struct iovec iov = {(void *)(uintptr_t)from, size};
+	const int known = __atomic_load_n(&xstate_type, __ATOMIC_RELAXED);
 
-	return ptrace_request(PTRACE_SETREGSET, "set_xstate", tracee->tid, ARCH_NT_XSTATE,
-			      (uintptr_t)&iov);
+	return ptrace_request(PTRACE_SETREGSET, "set_xstate", tracee->tid,
+			      (uintptr_t)(known ? known : arch_xstate_types[0]), (uintptr_t)&iov);
 }
 
 int tracee_get_sigmask(const struct tracee *tracee, uint64_t *out_mask)

@@ -37,6 +37,8 @@ struct tracee {
 	bool is_held;       /* it has stopped and was not let go yet: held.h counts it then */
 	bool minds_filters; /* has_filter and is_filtered are known */
 	bool has_filter;    /* it is under a seccomp filter, suspended or not */
+	struct arch_call
+		before; /* what it was in when it was interrupted, if ARCH_STOP_ENDS_CALLS */
 	/*
 	 * a seccomp filter judges the calls that we make in it: we may not suspend filters
 	 * (CAP_SYS_ADMIN), or the kernel cannot
@@ -99,7 +101,10 @@ int tracee_detach_stopped(const struct tracee *tracee);
 
 must_check int tracee_get_regs(const struct tracee *tracee, struct arch_regs *out_regs);
 must_check int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs);
-/* Whole extended state. size in: room, out: bytes used. */
+/*
+ * Whole extended state. size in: room, out: bytes used. -EAGAIN: the thread has more of it just now
+ * (arch_unsaved_types), and to set this would change that.
+ */
 must_check int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size);
 must_check int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size);
 /*

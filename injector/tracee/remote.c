@@ -59,11 +59,32 @@ static int leave_rseq(struct remote *remote)
 	return 0;
 }
 
+/*
+ * Where a sleep would begin anew with all of its time once the registers have been changed, the
+ * thread is about to go on with it instead.
+ */
+static int take_restart(struct remote *remote)
+{
+	struct arch_regs at_entry;
+	int err;
+
+	if (!arch_needs_restart(&remote->original.regs, &remote->tracee.before))
+		return 0;
+	err = tracee_run_to_restart(&remote->tracee, STOP_DEADLINE_MS);
+	if (!err)
+		err = tracee_get_regs(&remote->tracee, &at_entry);
+	if (!err)
+		arch_take_restart(&remote->original.regs, &at_entry);
+	return err;
+}
+
 static int save(struct remote *remote)
 {
 	struct arch_context *original = &remote->original;
 	int err = tracee_get_regs(&remote->tracee, &original->regs);
 
+	if (!err)
+		err = take_restart(remote);
 	if (err)
 		return err;
 	if (!arch_is_native(&original->regs))
@@ -468,6 +489,6 @@ int remote_call(struct remote *remote, remote_addr function, const uint64_t argu
 		return err;
 	}
 	if (out_result)
-		*out_result = arch_syscall_number(&regs);
+		*out_result = arch_returned(&regs);
 	return make_ready(remote);
 }

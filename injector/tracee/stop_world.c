@@ -30,7 +30,7 @@
 
 /* ---- the allowance --------------------------------------------------------------------------- */
 
-static struct {
+static struct session {
 	struct stop_world_account account;
 	uint64_t first_ns, next_ns, patience_ns, more_ns;
 } session;
@@ -54,6 +54,11 @@ void stop_world_allow(int more_ms)
 		       allowed = allowed_ns(clock_now_ns());
 	session.more_ns += wanted_ns > allowed ? wanted_ns - allowed : 0;
 	session.next_ns = 0;
+}
+
+void stop_world_reset(void)
+{
+	session = (struct session){0};
 }
 
 static bool may_begin(void)

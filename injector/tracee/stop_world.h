@@ -105,5 +105,7 @@ struct stop_world_account {
 struct stop_world_account stop_world_account(void);
 /* Raises the allowance to what has been used plus more_ms: detach has to undo all changes. */
 void stop_world_allow(int more_ms);
+/* Account and allowance begin anew, with another target. */
+void stop_world_reset(void);
 
 #endif

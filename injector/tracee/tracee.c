@@ -132,6 +132,28 @@ static void forget(struct tracee *tracee)
 	hold_end();
 }
 
+/*
+ * Notes the call that the thread is in, for CPUs that do not show it after a stop. The first look
+ * waits until the thread is off its CPU, so that this is counted; the second finds it in the same
+ * call after the count.
+ */
+static void note_call(struct tracee *tracee)
+{
+	struct proc_status status;
+	struct proc_syscall first, call;
+
+	if (!ARCH_STOP_ENDS_CALLS || proc_syscall_read(tracee->pid, tracee->tid, &first) ||
+	    first.running || proc_status_read(tracee->pid, tracee->tid, &status) ||
+	    proc_syscall_read(tracee->pid, tracee->tid, &call) || call.running)
+		return;
+	tracee->before = (struct arch_call){.is_known = true,
+					    .number = call.number,
+					    .first_argument = call.argument[0],
+					    .sp = call.sp,
+					    .pc = call.pc,
+					    .waits = status.waits};
+}
+
 static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_filters)
 {
 	int err = 0;
@@ -145,6 +167,7 @@ static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_fil
 		forget(tracee);
 		return err;
 	}
+	note_call(tracee);
 	tracee->since_ns = (int64_t)clock_now_ns();
 	err = is_still_its_own(tracee) ? ptrace_request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0)
 				       : -ESRCH;
@@ -261,6 +284,26 @@ int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms)
 		if (stop == STOP_EVENT)
 			signal = 0;
 	}
+}
+
+int tracee_run_to_restart(struct tracee *tracee, int deadline_ms)
+{
+	const int64_t deadline_ns = deadline_after(deadline_ms);
+	enum ptrace_stop stop;
+	int signal = 0, err = ptrace_resume(tracee, PTRACE_SYSCALL, 0);
+
+	if (!err)
+		err = next_stop(tracee, deadline_ns, &stop, &signal);
+	if (err)
+		return err;
+	if (stop == STOP_SYSCALL) {
+		tracee->state = TRACEE_SYSCALL_ENTRY;
+		return 0;
+	}
+	err = ptrace_approach_stop(tracee, stop, signal);
+	if (err == -EAGAIN)
+		err = wait_for_event_stop(tracee, deadline_ns);
+	return err ? err : -EAGAIN;
 }
 
 int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms)

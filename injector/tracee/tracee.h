@@ -81,6 +81,11 @@ void tracee_hand_over(struct tracee *tracee);
  * other kinds are passed through: block signals before the call. -ETIMEDOUT: still TRACEE_RUNNING.
  */
 must_check int tracee_run_to_syscall(struct tracee *tracee, int deadline_ms);
+/*
+ * From TRACEE_STOPPED to the entry of the call that the kernel goes on with: TRACEE_SYSCALL_ENTRY.
+ * -EAGAIN: a signal came first, and the thread is TRACEE_STOPPED again, elsewhere.
+ */
+must_check int tracee_run_to_restart(struct tracee *tracee, int deadline_ms);
 /* Brings it from any state to TRACEE_STOPPED, without running the thread further than needed. */
 must_check int tracee_steer_to_stop(struct tracee *tracee, int deadline_ms);
 

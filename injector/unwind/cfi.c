@@ -9,6 +9,8 @@
 
 #include <dwarf.h>
 
+#include "hi_wire.h"
+
 /* an instruction with one of these bits has its first operand in the other six */
 #define PRIMARY_MASK 0xc0u
 #define EXTENDED_COUNT 0x40u
@@ -30,6 +32,7 @@ enum effect {
 	SAVED_AS_INITIAL,
 	REMEMBER,
 	RECALL,
+	SIGNING, /* the number is its enum arch_signing */
 };
 
 /* What follows an instruction, after its register if it has one. */
@@ -147,6 +150,11 @@ static void decode(struct cfi *cfi, struct decoded *decoded)
 		break;
 	default:
 		decoded->effect = instructions[opcode].effect;
+		if (decoded->effect == BAD && arch_signing(opcode)) {
+			decoded->effect = SIGNING;
+			decoded->number = arch_signing(opcode);
+			break;
+		}
 		if (instructions[opcode].has_register)
 			decoded->reg = dwarf_uleb(&cfi->program);
 		decode_operand(cfi, instructions[opcode].operand, decoded);
@@ -242,6 +250,10 @@ static bool apply(struct cfi *cfi, const struct decoded *decoded)
 			return false;
 		*rules = cfi->remembered[--cfi->remembered_count];
 		break;
+	case SIGNING:
+		rules->is_signed ^= decoded->number == ARCH_SIGNING_BY_CFA;
+		rules->may_be_signed_otherwise |= decoded->number == ARCH_SIGNING_OTHER;
+		break;
 	default:
 		apply_saved(cfi, decoded);
 	}
@@ -269,10 +281,11 @@ bool cfi_initial(const struct eh_section *section, const struct eh_cie *cie,
 	struct cfi cfi = {.section = section, .cie = cie, .program = cie->program};
 
 	/*
-	 * DWARF does not define the rules before the first instruction; nothing may be assumed
-	 * about the return address.
+	 * DWARF does not define the rules before the first instruction. Where calls push the return
+	 * address, the CIE says where it is; where they leave it in a register, that is the
+	 * default.
 	 */
-	cfi.rules.pc.where = CFI_ELSEWHERE;
+	cfi.rules.pc.where = HI_ARCH_LINK_REGISTER ? CFI_SAME : CFI_ELSEWHERE;
 	cfi.initial = cfi.rules;
 	if (!run_row(&cfi) || dwarf_left(&cfi.program))
 		return false;
@@ -299,5 +312,25 @@ bool cfi_next(struct cfi *cfi, uint64_t *out_pc, const struct cfi_rules **out_ru
 	*out_pc = cfi->pc;
 	*out_rules = run_row(cfi) ? &cfi->rules : NULL;
 	cfi->is_done = !*out_rules || dwarf_left(&cfi->program) == 0;
+	return true;
+}
+
+bool cfi_find(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t at,
+	      struct cfi_rules *out_rules)
+{
+	const struct cfi_rules *rules;
+	struct cfi_rules found;
+	struct cfi cfi;
+	uint64_t pc;
+
+	if (!cfi_initial(&frame->section, &frame->cie[fde->cie], &found))
+		return false;
+	cfi_start(&cfi, frame, fde, &found);
+	while (cfi_next(&cfi, &pc, &rules) && pc <= at) {
+		if (!rules)
+			return false;
+		found = *rules;
+	}
+	*out_rules = found;
 	return true;
 }

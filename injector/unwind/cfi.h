@@ -32,6 +32,8 @@ struct cfi_rules {
 	struct dwarf_cursor cfa_expression;
 	struct cfi_saved bp, pc;
 	struct cfi_saved kept[ARCH_KEPT];
+	/* the return address is signed, with the CFA; or it may be, in another way */
+	bool is_signed, may_be_signed_otherwise;
 };
 
 #define CFI_REMEMBER_MAX 16
@@ -59,5 +61,9 @@ void cfi_start(struct cfi *cfi, const struct eh_frame *frame, const struct eh_fd
  * some point on, *out_rules is NULL for that point, and that row is the last.
  */
 bool cfi_next(struct cfi *cfi, uint64_t *out_pc, const struct cfi_rules **out_rules);
+
+/* The rules at an address of the FDE. False: they cannot be known. */
+bool cfi_find(const struct eh_frame *frame, const struct eh_fde *fde, uint64_t at,
+	      struct cfi_rules *out_rules);
 
 #endif

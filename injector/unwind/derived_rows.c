@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "unwind_row.h"
 
 #define WORD 8
 #define ENTRY_DEPTH (ARCH_ENTRY_DEPTH / WORD)
@@ -24,8 +25,10 @@
 struct place {
 	int16_t depth;    /* from sp up to the CFA; LOST */
 	int16_t bp_depth; /* from bp up to the CFA, where bp is a frame pointer; else 0 */
-	int8_t bp_slot;   /* as in the row */
-	bool is_end;      /* in the outermost function */
+	int16_t bp_slot;  /* from the CFA; 0 = in its register */
+	/* the same of the return address, where calls leave it in a register; LOST */
+	int16_t link_slot;
+	bool is_end; /* in the outermost function */
 	bool is_known;
 	bool is_entry;
 };
@@ -87,7 +90,7 @@ static bool decode(const struct derived_code *code, uint64_t pc, struct arch_ins
 static bool is_same(const struct place *a, const struct place *b)
 {
 	return a->is_end == b->is_end && a->depth == b->depth && a->bp_depth == b->bp_depth &&
-	       a->bp_slot == b->bp_slot;
+	       a->bp_slot == b->bp_slot && a->link_slot == b->link_slot;
 }
 
 /*
@@ -116,7 +119,7 @@ static void reach(struct follower *follower, uint64_t to, struct place place)
 static void push_bp(struct place *place)
 {
 	if (place->bp_slot == 0 && place->bp_depth == 0 && place->depth < -INT8_MIN)
-		place->bp_slot = (int8_t)-place->depth;
+		place->bp_slot = (int16_t)-place->depth;
 }
 
 static void pop_bp(struct place *place, int depth_before)
@@ -133,7 +136,9 @@ static void apply_bp(struct place *place, const struct arch_instruction *instruc
 
 	switch (instruction->effect) {
 	case ARCH_SP_TO_BP:
-		place->bp_depth = place->bp_slot && depth != LOST ? (int16_t)depth : 0;
+		place->bp_depth = place->bp_slot && depth != LOST
+					  ? (int16_t)(depth - instruction->sp_change / WORD)
+					  : 0;
 		break;
 	case ARCH_SP_FROM_BP:
 		place->depth = place->bp_depth
@@ -148,11 +153,56 @@ static void apply_bp(struct place *place, const struct arch_instruction *instruc
 	case ARCH_SP_NOT_BP:
 	case ARCH_SP_ENDS:
 		place->bp_depth = 0;
-		place->is_end = instruction->effect == ARCH_SP_ENDS && place->bp_slot == 0;
+		/* the outermost function has saved nothing yet */
+		place->is_end = instruction->effect == ARCH_SP_ENDS && place->bp_slot == 0 &&
+				depth == ENTRY_DEPTH;
 		break;
 	default:
 		place->depth = LOST;
 	}
+}
+
+/* Is this word on the stack, and where, in words from the CFA? */
+static bool is_in_frame(const struct place *place, int32_t at, int16_t *out_slot)
+{
+	const int32_t slot = at / WORD - place->depth;
+
+	*out_slot = (int16_t)slot;
+	return place->depth != LOST && at % WORD == 0 && slot < 0 && slot > -DEPTH_MAX;
+}
+
+/* A register of the caller is saved, or restored. */
+static void apply_words(struct place *place, const struct arch_instruction *instruction)
+{
+	const struct arch_word_of *bp = &instruction->bp_word, *link = &instruction->link_word;
+	int16_t slot;
+
+	if (bp->kind && is_in_frame(place, bp->at, &slot)) {
+		if (bp->kind == ARCH_WORD_STORED && !place->bp_slot && !place->bp_depth)
+			place->bp_slot = slot;
+		if (bp->kind == ARCH_WORD_LOADED && place->bp_slot == slot)
+			place->bp_slot = 0;
+	}
+	if (bp->kind == ARCH_WORD_LOADED)
+		place->bp_depth = 0;
+	if (link->kind == ARCH_WORD_LOST && !place->link_slot)
+		place->link_slot = LOST;
+	if (link->kind && link->kind != ARCH_WORD_LOST && is_in_frame(place, link->at, &slot)) {
+		if (link->kind == ARCH_WORD_STORED && !place->link_slot)
+			place->link_slot = slot;
+		if (link->kind == ARCH_WORD_LOADED && place->link_slot == slot)
+			place->link_slot = 0;
+	}
+}
+
+/*
+ * Where calls push nothing, a function that takes words from above its CFA is the first on a stack
+ * that was prepared for it: the child of clone.
+ */
+static bool is_first_on_stack(const struct place *place)
+{
+	return HI_ARCH_LINK_REGISTER && place->depth != LOST && place->depth < 0 &&
+	       !place->link_slot;
 }
 
 /* Applies the instruction to the state. False: the path cannot be followed further. */
@@ -162,6 +212,7 @@ static bool apply(struct place *place, const struct arch_instruction *instructio
 
 	if (place->is_end)
 		return true;
+	apply_words(place, instruction);
 	switch (instruction->effect) {
 	case ARCH_SP_MOVES:
 	case ARCH_SP_PUSHES_BP:
@@ -179,8 +230,9 @@ static bool apply(struct place *place, const struct arch_instruction *instructio
 	if (instruction->sp_change % WORD || instruction->sp_change > WORD * DEPTH_MAX ||
 	    instruction->sp_change < -WORD * DEPTH_MAX)
 		return false;
-	return (place->depth == LOST && place->bp_depth) ||
-	       (place->depth > 0 && place->depth < DEPTH_MAX);
+	place->is_end |= is_first_on_stack(place);
+	return place->is_end || (place->depth == LOST && place->bp_depth) ||
+	       (place->depth >= ENTRY_DEPTH && place->depth < DEPTH_MAX);
 }
 
 /*
@@ -219,7 +271,8 @@ static void go_on(struct follower *follower, uint64_t pc, struct place place)
 
 static bool is_as_at_entry(const struct place *place)
 {
-	return place->is_end || (place->depth == 1 && place->bp_slot == 0);
+	return place->is_end ||
+	       (place->depth == ENTRY_DEPTH && place->bp_slot == 0 && place->link_slot == 0);
 }
 
 static void follow_one(struct follower *follower, uint64_t pc)
@@ -254,8 +307,11 @@ static void follow_one(struct follower *follower, uint64_t pc)
 	pc += instruction.size;
 	/*
 	 * The first call in the outermost function never returns, or only at the end of the thread.
+	 * Nor does one that overwrites a return address that was not saved.
 	 */
-	if (!is_inside(follower->code, pc) || (place.is_end && instruction.flow == ARCH_FLOW_CALL))
+	if (!is_inside(follower->code, pc) ||
+	    (instruction.flow == ARCH_FLOW_CALL &&
+	     (place.is_end || (HI_ARCH_LINK_REGISTER && !place.link_slot))))
 		return;
 	if (instruction.flow == ARCH_FLOW_CALL)
 		go_on_behind_call(follower, pc, place);
@@ -339,11 +395,12 @@ static struct hi_unwind_row row_of(const struct place *place)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_NONE};
 	if (place->is_end)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_END};
-	if (place->depth == LOST)
-		return (struct hi_unwind_row){
-			.kind = HI_UNWIND_BP, .cfa = place->bp_depth, .bp_slot = place->bp_slot};
-	return (struct hi_unwind_row){
-		.kind = HI_UNWIND_SP, .cfa = place->depth, .bp_slot = place->bp_slot};
+	return unwind_row_of_frame(&(struct unwind_frame){
+		.is_by_bp = place->depth == LOST,
+		.cfa = place->depth == LOST ? place->bp_depth : place->depth,
+		.bp_slot = place->bp_slot,
+		.return_slot = HI_ARCH_LINK_REGISTER ? place->link_slot
+						     : HI_ARCH_RETURN_SLOT(place->bp_slot)});
 }
 
 /*

@@ -83,6 +83,8 @@ static bool read_augmentation(struct dwarf_cursor *cursor, const char *letters, 
 			cie->is_signal = true;
 			break;
 		case 'B': /* these two mark code of another CPU, and have no data */
+			cie->has_second_key = true;
+			break;
 		case 'G':
 			break;
 		default:

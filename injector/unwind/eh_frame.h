@@ -27,6 +27,7 @@ struct eh_cie {
 	bool has_size;            /* of augmentation data, in its FDEs too */
 	bool is_signal;           /* frames of a signal trampoline */
 	bool has_personality;     /* a personality routine runs when an exception passes */
+	bool has_second_key;      /* where it signs return addresses, it is by another key */
 	bool is_usable;           /* false: an unknown augmentation or return address column */
 	struct dwarf_cursor program;
 };

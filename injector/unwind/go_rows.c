@@ -44,25 +44,29 @@ static struct hi_unwind_row row_of(int64_t bytes)
 {
 	const int64_t cfa = (bytes + ARCH_ENTRY_DEPTH) / 8;
 
-	return bytes < 0 || bytes % 8 || cfa > INT16_MAX
-		       ? no_row
-		       : (struct hi_unwind_row){.kind = HI_UNWIND_SP, .cfa = (int16_t)cfa};
+	if (bytes < 0 || bytes % 8 || cfa > INT16_MAX)
+		return no_row;
+	if (!HI_ARCH_LINK_REGISTER)
+		return (struct hi_unwind_row){.kind = HI_UNWIND_SP, .cfa = (int16_t)cfa};
+	/* saved at sp, and by no function that has no frame */
+	return (struct hi_unwind_row){.kind = bytes ? HI_UNWIND_ALONE : HI_UNWIND_LINK,
+				      .cfa = (int16_t)cfa};
 }
 
-/* No pair has less than a byte of code, so that a damaged table is read within bounds. */
+/* No pair has less than an instruction, so that a damaged table is read within bounds. */
 static int push_pairs(struct reader *reader, const struct hi_go_function *function)
 {
 	const struct hi_go_table *table = &reader->code->table;
 	uint64_t at = function->frames, pc = function->lo;
-	uint32_t change, bytes;
+	uint32_t change, units;
 	int64_t distance = -1;
 	int err = 0;
 
 	while (!err && pc < function->hi && hi_go_number(table, &at, &change) &&
-	       (change || pc == function->lo) && hi_go_number(table, &at, &bytes) && bytes) {
+	       (change || pc == function->lo) && hi_go_number(table, &at, &units) && units) {
 		distance += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
 		err = push(reader, pc, row_of(distance));
-		pc += bytes;
+		pc += (uint64_t)units * table->unit;
 	}
 	return !err && pc < function->hi ? push(reader, pc, no_row) : err;
 }

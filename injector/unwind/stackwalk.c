@@ -7,6 +7,8 @@
  * implausible it reports the end of the stack. Neither is good enough as proof. So a walk counts as
  * complete only if information was found for every frame, and the project's own unwind table shows
  * that the last frame's return address is undefined. Enter at stackwalk_read.
+ *
+ * Where calls leave the return address in a register, that table is the only source (row_walk.h).
  */
 #include "stackwalk.h"
 
@@ -17,6 +19,7 @@
 #include <sys/uio.h>
 
 #include "hi_wire.h"
+#include "row_walk.h"
 #include "unwind_table.h"
 
 /* In libunwind's library and used by all of its front ends, but in none of its headers. */
@@ -254,8 +257,18 @@ int stackwalker_open(pid_t pid, const struct elf_images *images, struct stackwal
 	unw_set_caching_policy(walker->space, UNW_CACHE_GLOBAL);
 	for (i = 0; i < images->count; i++)
 		walker->source[i].header = header_address(&images->image[i]);
+	if (HI_ARCH_LINK_REGISTER)
+		stackwalker_learn_ends(walker);
 	*out_walker = walker;
 	return 0;
+}
+
+/* Where rows are what the walk follows, and not only where it may end, guesses are none. */
+static int build_table(const struct elf_image *image, const struct elf_text *text,
+		       struct unwind_table *out_table)
+{
+	return HI_ARCH_LINK_REGISTER ? unwind_table_build_described(image, text, out_table)
+				     : unwind_table_build(image, text, out_table);
 }
 
 void stackwalker_learn_ends(struct stackwalker *walker)
@@ -271,7 +284,7 @@ void stackwalker_learn_ends(struct stackwalker *walker)
 		source->table =
 			calloc(image->text_count ? image->text_count : 1, sizeof(*source->table));
 		for (k = 0; source->table && k < image->text_count; k++) {
-			if (unwind_table_build(image, &image->text[k], &source->table[k]))
+			if (build_table(image, &image->text[k], &source->table[k]))
 				source->table[k] = (struct unwind_table){0};
 		}
 	}
@@ -294,7 +307,33 @@ void stackwalker_close(struct stackwalker *walker)
 	free(walker);
 }
 
-static void walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
+static bool read_word(void *context, remote_addr at, uint64_t *out_word)
+{
+	return read_bytes(context, at, out_word, sizeof(*out_word)) == 0;
+}
+
+/* By texts: the kernel may put the vdso between two segments of another object. */
+static const struct hi_unwind_row *find_row(void *context, remote_addr pc)
+{
+	const struct stackwalker *walker = context;
+
+	for (size_t i = 0; i < walker->images->count; i++) {
+		const struct unwind_table *table = table_of(walker, &walker->images->image[i], pc);
+
+		if (table)
+			return unwind_table_find(table, pc);
+	}
+	return NULL;
+}
+
+static void walk_by_rows(struct stackwalker *walker, struct stackwalk *out_walk)
+{
+	const struct row_walk_source source = {walker, read_word, find_row};
+
+	row_walk(&source, &walker->regs, out_walk);
+}
+
+static void walk_by_libunwind(struct stackwalker *walker, struct stackwalk *out_walk)
 {
 	unw_cursor_t cursor;
 	unw_word_t word;
@@ -321,6 +360,14 @@ static void walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
 	} while (step > 0 && !walker->has_gap);
 	out_walk->is_cut = step != 0 || walker->has_gap || walker->is_unread;
 	out_walk->is_complete = step == 0 && !walker->has_gap && is_proper_end(walker, out_walk);
+}
+
+static void walk_on(struct stackwalker *walker, struct stackwalk *out_walk)
+{
+	if (HI_ARCH_LINK_REGISTER)
+		walk_by_rows(walker, out_walk);
+	else
+		walk_by_libunwind(walker, out_walk);
 }
 
 static void begin(struct stackwalker *walker, pid_t tid)

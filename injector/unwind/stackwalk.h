@@ -12,32 +12,8 @@
 #define HI_STACKWALK_H
 
 #include "elf_images.h"
+#include "stack_frames.h"
 #include "tracee.h"
-
-#define STACKWALK_FRAMES_MAX 256
-
-struct stackwalk {
-	size_t count;
-	/* [0] is the thread's pc, the rest are return addresses */
-	remote_addr pc[STACKWALK_FRAMES_MAX];
-	/*
-	 * sp after the frame has returned; the return address lies HI_ARCH_RETURN_BELOW_CFA below;
-	 * 0 for the last
-	 */
-	remote_addr cfa[STACKWALK_FRAMES_MAX];
-	/* the trampoline of a signal handler: the next frame was interrupted, it did not call */
-	bool is_signal[STACKWALK_FRAMES_MAX];
-	/*
-	 * ended at a frame whose return address is undefined: only then does the walk prove
-	 * anything (stackwalker_learn_ends)
-	 */
-	bool is_complete;
-	/*
-	 * ended because unwind information, readable memory or room was missing: nothing is known
-	 * of the frames above
-	 */
-	bool is_cut;
-};
 
 /* Opaque cache of one target; valid while its list of objects does not change. */
 struct stackwalker;

@@ -10,7 +10,6 @@
 #include "arch.h"
 
 #define WORD_BYTES 8
-#define RETURN_ADDRESS_AT_CFA (-HI_ARCH_RETURN_BELOW_CFA)
 
 /*
  * *(sp + offset) + more, or *(sp + 8 + 8 * index) + more: used by hand-written code that has
@@ -112,12 +111,77 @@ static struct hi_unwind_row row_from_register(const struct cfi_rules *rules, int
 	return row;
 }
 
-/* Where the caller's bp is, in words from the CFA; false: no row can express it. */
-static bool bp_in_words(const struct cfi_rules *rules, int *out_slot)
+/* Where a register of the caller is, in words from the CFA; false: no row can express it. */
+static bool saved_in_words(const struct cfi_saved *saved, int *out_slot)
 {
 	*out_slot = 0;
-	return rules->bp.where == CFI_SAME || (rules->bp.where == CFI_AT_CFA &&
-					       to_words(rules->bp.offset, INT8_MIN, -1, out_slot));
+	return saved->where == CFI_SAME ||
+	       (saved->where == CFI_AT_CFA && to_words(saved->offset, INT16_MIN, -1, out_slot));
+}
+
+static bool bp_in_words(const struct cfi_rules *rules, int *out_slot)
+{
+	return saved_in_words(&rules->bp, out_slot) && *out_slot >= INT8_MIN;
+}
+
+/* Is the return address where rows of most kinds have it? */
+static bool is_return_address_known(const struct cfi_rules *rules)
+{
+	int bp_slot = 0;
+
+	if (HI_ARCH_LINK_REGISTER && (!bp_in_words(rules, &bp_slot) || !bp_slot))
+		return false;
+	return rules->pc.where == CFI_AT_CFA &&
+	       rules->pc.offset == WORD_BYTES * HI_ARCH_RETURN_SLOT(bp_slot);
+}
+
+/* A place counted from the register from which the CFA is counted. */
+static struct hi_unwind_row row_near_base(uint8_t kind, const struct unwind_frame *frame, int slot)
+{
+	const int from_base = frame->cfa + slot;
+
+	if (from_base < 0 || from_base > INT8_MAX)
+		return (struct hi_unwind_row){.kind = HI_UNWIND_NONE};
+	return (struct hi_unwind_row){
+		.kind = kind, .cfa = (int16_t)frame->cfa, .bp_slot = (int8_t)from_base};
+}
+
+/* Where calls leave the return address in a register, and it was not saved above bp. */
+static struct hi_unwind_row row_of_return(const struct unwind_frame *frame)
+{
+	struct hi_unwind_row row = {.kind = HI_UNWIND_NONE};
+
+	if (frame->is_by_bp || frame->bp_slot || frame->cfa < 0)
+		return row;
+	if (frame->return_slot && frame->return_slot < INT8_MIN)
+		return row_near_base(HI_UNWIND_ALONE, frame, frame->return_slot);
+	row.kind = frame->return_slot ? HI_UNWIND_ALONE : HI_UNWIND_LINK;
+	row.cfa = (int16_t)frame->cfa;
+	row.bp_slot = (int8_t)frame->return_slot;
+	return row;
+}
+
+struct hi_unwind_row unwind_row_of_frame(const struct unwind_frame *frame)
+{
+	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
+	const bool is_usual = frame->return_slot == HI_ARCH_RETURN_SLOT(frame->bp_slot);
+
+	if (frame->cfa < INT16_MIN || frame->cfa > INT16_MAX)
+		return none;
+	if (HI_ARCH_LINK_REGISTER && (!frame->bp_slot || !is_usual))
+		return row_of_return(frame);
+	if (!is_usual)
+		return none;
+	if (frame->bp_slot < INT8_MIN)
+		return HI_ARCH_LINK_REGISTER ? row_near_base(frame->is_by_bp ? HI_UNWIND_BP_RECORD
+									     : HI_UNWIND_SP_RECORD,
+							     frame, frame->bp_slot)
+					     : none;
+	return (struct hi_unwind_row){
+		.kind = frame->is_by_bp ? HI_UNWIND_BP : HI_UNWIND_SP,
+		.cfa = (int16_t)frame->cfa,
+		.bp_slot = (int8_t)frame->bp_slot,
+	};
 }
 
 static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
@@ -141,28 +205,26 @@ static struct hi_unwind_row row_from_expression(const struct cfi_rules *rules)
 
 struct hi_unwind_row unwind_row(const struct cfi_rules *rules, bool is_signal)
 {
-	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
-	int words, bp_slot;
+	struct hi_unwind_row row = {.kind = HI_UNWIND_NONE};
+	struct unwind_frame frame;
+	int bp_slot;
 
 	if (!rules)
-		return none;
+		return row;
 	if (is_signal)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_SIGNAL};
 	if (rules->pc.where == CFI_UNDEFINED)
 		return (struct hi_unwind_row){.kind = HI_UNWIND_END};
-	if (rules->pc.where != CFI_AT_CFA || rules->pc.offset != RETURN_ADDRESS_AT_CFA)
-		return none;
 	if (rules->cfa_is_expression)
-		return row_from_expression(rules);
-	if (!bp_in_words(rules, &bp_slot))
-		return none;
+		return is_return_address_known(rules) ? row_from_expression(rules) : row;
 	if (rules->cfa_register != ARCH_DWARF_SP && rules->cfa_register != ARCH_DWARF_BP)
-		return row_from_register(rules, bp_slot);
-	if (!to_words(rules->cfa_offset, INT16_MIN, INT16_MAX, &words))
-		return none;
-	return (struct hi_unwind_row){
-		.kind = rules->cfa_register == ARCH_DWARF_SP ? HI_UNWIND_SP : HI_UNWIND_BP,
-		.cfa = (int16_t)words,
-		.bp_slot = (int8_t)bp_slot,
-	};
+		return is_return_address_known(rules) && bp_in_words(rules, &bp_slot)
+			       ? row_from_register(rules, bp_slot)
+			       : row;
+	frame.is_by_bp = rules->cfa_register == ARCH_DWARF_BP;
+	if (to_words(rules->cfa_offset, INT16_MIN, INT16_MAX, &frame.cfa) &&
+	    saved_in_words(&rules->bp, &frame.bp_slot) &&
+	    saved_in_words(&rules->pc, &frame.return_slot))
+		row = unwind_row_of_frame(&frame);
+	return row;
 }

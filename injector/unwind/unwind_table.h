@@ -7,6 +7,7 @@
  *   derived_rows.h     rows for code that has no .eh_frame, from its instructions
  *   go_rows.h          rows for code of Go, from its own table of functions
  *   stackwalk.h        the stack of a stopped thread, by libunwind
+ *   row_walk.h         the same by rows, where libunwind knows too little
  *   safepoint.h        may a stopped thread call a function where it is?
  *   blocked_stack.h    the stack of a thread that cannot stop
  *   stack_end.h        ends of stacks that no unwind information marks
@@ -42,9 +43,17 @@ struct unwind_table {
 uint64_t unwind_table_cost(const struct elf_image *image);
 /* Finds the object's .eh_frame; its bytes are those of the open file. -ENOENT: it has none. */
 must_check int unwind_table_section(const struct elf_image *image, struct eh_section *out_section);
-/* text: one of image->text. -ENOENT: the object has no .eh_frame, so there is no table. */
+/* text: one of image->text. -ENOENT: the object has no .eh_frame, so there is no table; but a
+ * vdso without one has derived rows. */
 must_check int unwind_table_build(const struct elf_image *image, const struct elf_text *text,
 				  struct unwind_table *out_table);
+/*
+ * The same with rows of .eh_frame alone, for who needs proof: none of Go's table, none derived, but
+ * for a vdso.
+ */
+must_check int unwind_table_build_described(const struct elf_image *image,
+					    const struct elf_text *text,
+					    struct unwind_table *out_table);
 /* Makes the index, for rows that have another source. -ENOMEM. */
 must_check int unwind_table_index(struct unwind_table *table);
 void unwind_table_close(struct unwind_table *table);

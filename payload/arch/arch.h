@@ -26,8 +26,14 @@ static inline uint64_t arch_cycles_fast(void);
 /* The same, but faster, and perhaps slightly old: it does not wait for earlier instructions. */
 static inline uint64_t arch_cycles_about(void);
 
+/* Where the heap of brk ends. A system call, which fails never and changes nothing. */
+static inline uint64_t arch_program_break(void);
+
 /* Unique to each live thread, never 0. */
 static inline uint64_t arch_thread_pointer(void);
+
+/* A return address as it was before a function may have signed it. */
+static inline uint64_t arch_plain_address(uint64_t address);
 
 /*
  * For words that no other thread changes. The change is indivisible with respect to a signal
@@ -45,6 +51,7 @@ static inline uint64_t arch_swap_alone(uint64_t *word, uint64_t expected, uint64
  */
 struct arch_signal_frame {
 	uint16_t pc, sp, bp;
+	uint16_t link; /* the register that calls leave the return address in; 0 = there is none */
 };
 struct arch_signal_frame arch_signal_frame(void);
 
@@ -80,35 +87,47 @@ static inline uint64_t arch_plt_cfa(uint64_t sp, uint64_t pc, uint64_t boundary)
  * gadget describe, for any frame that begins like the frame of the stub, where the registers of its
  * caller are. The frame pointer is that of the stub, so a chain of frame pointers leads through it
  * as well. The gadget is a call through one of the other callee-saved registers, and all of these
- * lead back to the payload.
+ * lead back to the payload. Where the rows say that the frame's return address is signed, it is
+ * signed while the function runs (HI_RETURN_SIGNED).
  *
- * Without a gadget the frame pointer is zero, by which the ABI marks the end of the stack. If it
- * were not zero, an unwinder without rows would take it for the frame pointer of the payload's
- * frame. If it led to the caller's frame, libunwind would continue there with the right pc but a
- * stack pointer that it computed itself, and would then use words of the payload's frames.
- * libunwind also asks the kernel whether memory is readable, and leaves the answer in errno of a
- * call that succeeds.
+ * Without a gadget the frame pointer is zero, by which the ABI marks the end of the stack, unless
+ * the stub's frame is a frame record that needs no rows. If it were not zero, an unwinder without
+ * rows would take it for the frame pointer of the payload's frame. If it led to the caller's frame,
+ * libunwind would continue there with the right pc but a stack pointer that it computed itself, and
+ * would then use words of the payload's frames. libunwind also asks the kernel whether memory is
+ * readable, and leaves the answer in errno of a call that succeeds.
  */
 uint64_t arch_call_original(uint64_t argument0, uint64_t argument1, uint64_t argument2,
 			    uint64_t argument3, uint64_t function, const struct hook_call *call);
 
 /*
  * The same for a function that may have more arguments than a hook sees: with all registers in
- * which there may be some, and a copy of `words` words of the caller's stack, where the others are.
- * Needs words->return_gadget, through which an exception passes, too. Only the first word of the
- * result comes back, or what is in a vector.
+ * which there may be some, and a copy of `words` words (HI_ARCH_STACK_ARGUMENTS at most) of the
+ * caller's stack, where the others are. It needs words->return_gadget, through which an exception
+ * passes, too.
+ *
+ * The function finds all callee-saved registers as its caller had them (a program may have global
+ * variables in them), but for the frame pointer and the one through which the gadget calls,
+ * words->return_register. What it leaves in the others is stored in the call. Its result is what is
+ * in the two registers of words; in vectors and on the floating-point stack it stays where it is,
+ * as the payload uses neither.
  */
-#define ARCH_STACK_ARGUMENTS 32u /* that many at most */
-uint64_t arch_call_whole(const struct hook_call *call, uint64_t function, uint64_t words);
+struct arch_words {
+	uint64_t first, second;
+};
+struct arch_words arch_call_whole(struct hook_call *call, uint64_t function, uint64_t words);
 
 /*
  * What the stub does next: it returns `result` to the caller, or, if `pass` is HOOK_PASS, jumps to
  * words->original with all arguments unchanged. If it is HOOK_TO_PROBE, the stub returns `result`
  * through a probe: it jumps to the function whose address is in argument[3] of the call, with
- * argument[0] to argument[2], and that function returns to the caller with `result` unchanged.
+ * argument[0] to argument[2], and that function returns to the caller with `result` unchanged. If
+ * it is HOOK_WHOLE, the stub returns all that arch_call_whole has brought back: `result`, the
+ * second word in argument[2] of the call, and the callee-saved registers of the call.
  */
 #define HOOK_PASS 1
 #define HOOK_TO_PROBE UINT64_MAX
+#define HOOK_WHOLE (UINT64_MAX - 1)
 struct hook_outcome {
 	uint64_t result;
 	uint64_t pass;

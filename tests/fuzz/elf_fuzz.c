@@ -33,7 +33,7 @@ static void look_at_code(struct elf_images *images, const struct maps *maps,
 	entries_clear(&entries);
 	if (!entries_find(images, maps, NULL, allocators, &entries))
 		(void)!nesting_find(images, allocators, &entries);
-	(void)return_gadget_find(images, &images->image[0], memory);
+	(void)return_gadget_find(images, &images->image[0], memory, true);
 	unhooked_find(allocators, &entries, &unhooked);
 	for (size_t i = 0; i < unhooked.count; i++)
 		FUZZ_CHECK(strlen(unhooked.unhooked[i].function) > 0);

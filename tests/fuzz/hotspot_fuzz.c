@@ -3,10 +3,13 @@
  * hotspot_fuzz.c - the input is the memory of a JVM, whose structures are where this says.
  *
  * Holds: whatever they contain, the code that is found lies in its heap, in order, and its rows
- * cover the heap in ascending order. A name is a name.
+ * cover the heap in ascending order. A name is a name. So is that of what interpreted frames may
+ * have, which is given once as long as nothing is unloaded; a counter of that lies in the memory.
  */
+#include "hotspot_methods.h"
 #include "hotspot_names.h"
 #include "hotspot_rows.h"
+#include "hotspot_unloads.h"
 #include "memory_copy.h"
 
 #include "fuzz.h"
@@ -55,6 +58,13 @@ static struct hotspot_layout layout_of(bool is_newer)
 	set(&layout, HOTSPOT_KLASS_NAME, 0, 8);
 	set(&layout, HOTSPOT_SYMBOL_LENGTH, 0, 2);
 	set(&layout, HOTSPOT_SYMBOL_BODY, 2, 1);
+	set(&layout, HOTSPOT_COUNTERS, BASE + 16, 8);
+	set(&layout, HOTSPOT_COUNTERS_USED, 0, 4);
+	set(&layout, HOTSPOT_COUNTERS_FIRST, 4, 4);
+	set(&layout, HOTSPOT_COUNTER_LENGTH, 0, 4);
+	set(&layout, HOTSPOT_COUNTER_NAME, 4, 4);
+	set(&layout, HOTSPOT_COUNTER_VALUE, 8, 4);
+	layout.method_slot = -3;
 	return layout;
 }
 
@@ -85,6 +95,31 @@ static void check_name(const struct hotspot_layout *layout, const struct memory 
 	FUZZ_CHECK(memchr(name, 0, sizeof(name)) && strchr(name, ' '));
 }
 
+/* Each word of the beginning as what a frame has. */
+static void check_methods(const struct hotspot_layout *layout, const struct memory *memory,
+			  const struct copied_run *run)
+{
+	struct hotspot_methods methods = {.count = 0};
+	char name[HOTSPOT_NAME_MAX];
+	remote_addr at, counter;
+	uint64_t first, second;
+
+	if (!hotspot_unloads_find(layout, memory, &counter))
+		FUZZ_CHECK(run->lo <= counter && counter + sizeof(uint64_t) <= run->hi);
+	hotspot_methods_look(&methods, layout, memory, 0, 0);
+	for (size_t i = 0; i < 32 && run->lo + (i + 1) * sizeof(at) <= run->hi; i++) {
+		memcpy(&at, run->byte + i * sizeof(at), sizeof(at));
+		const int is_new =
+			hotspot_methods_find(&methods, layout, memory, 1, at, name, &first);
+
+		FUZZ_CHECK(is_new < 0 || (first && (!is_new || memchr(name, 0, sizeof(name)))));
+		if (is_new >= 0 && methods.reads_left &&
+		    hotspot_methods_find(&methods, layout, memory, 2, at, name, &second) == 0)
+			FUZZ_CHECK(first == second);
+	}
+	hotspot_methods_close(&methods);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
@@ -107,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (size_t i = 0; i < code.blob_count; i++)
 		check_name(&layout, &memory, code.blob[i].method);
+	check_methods(&layout, &memory, &run);
 	hotspot_code_close(&code);
 	hotspot_code_close(&again);
 	hotspot_texts_close(&texts);

@@ -88,8 +88,12 @@ class Builder:
         if os.path.exists(output) and os.path.getmtime(output) > newest:
             return
         new = f"{output}.{os.getpid()}"
+        words = shlex.split(compiler)
+        if not shutil.which(words[0]):
+            raise Skip(f"{os.path.basename(output)} is not built, and there is no {words[0]}")
         command = [
-            *shlex.split(compiler), "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-o", new,
+            *words, "-D_GNU_SOURCE", "-O1", "-g", "-pthread",
+            f"-I{HERE}/targets/arch/{os.uname().machine}", f"-I{HERE}/targets", *flags, "-o", new,
             source, *more, "-ldl", "-lm",
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -87,6 +87,22 @@ static inline void scene_process(struct profile *profile, double grown_bytes)
 				.anonymous = (100u << 20) + (uint64_t)(grown_bytes * s / SCENE_S)});
 }
 
+/*
+ * The allocators have 50 MiB in use by their own count, and grown_bytes more at the end; a look
+ * each second.
+ */
+static inline void scene_looks(struct profile *profile, double grown_bytes)
+{
+	profile->meta.heap.count = 0;
+	for (uint32_t s = 0; s <= (uint32_t)SCENE_S; s++)
+		heap_history_add(
+			&profile->meta.heap,
+			&(struct heap_moment){.time_ns = (uint64_t)(s * SCENE_NS_PER_S) + 1,
+					      .anonymous = 100u << 20,
+					      .used_bytes = (50u << 20) +
+							    (uint64_t)(grown_bytes * s / SCENE_S)});
+}
+
 /* All frees were looked at: count blocks of that size that were no samples are gone. */
 static inline void scene_old_freed(struct profile *profile, uint64_t size, uint64_t count)
 {

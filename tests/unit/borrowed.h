@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "canary.h"
 #include "victim.h"
 
 enum { PAGES = 4 };
@@ -74,49 +75,6 @@ static inline void storm_of_four(struct victim_page *page)
 }
 
 /* ---- registers, vector state, red zone ------------------------------------------------------- */
-
-/*
- * uint64_t canary_round(uint64_t rounds): fills all vector registers, the x87 stack, the red zone
- * and the direction flag, and counts the rounds after which one of them is not as it was.
- */
-uint64_t canary_round(uint64_t rounds);
-__asm__(".text\n"
-	".globl canary_round\n"
-	".type canary_round, @function\n"
-	"canary_round:\n"
-	"	movabs $0x1122334455667788, %rax\n"
-	"	xor %r8d, %r8d\n"
-	"	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
-	"	movq %rax, %xmm\\n\n"
-	"	mov %rax, -8*(\\n+1)(%rsp)\n"
-	"	.endr\n"
-	"	fldpi\n"
-	"	std\n"
-	"1:	.irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
-	"	movq %xmm\\n, %rcx\n"
-	"	cmp %rax, %rcx\n"
-	"	jne 2f\n"
-	"	cmp %rax, -8*(\\n+1)(%rsp)\n"
-	"	jne 2f\n"
-	"	.endr\n"
-	"	fldpi\n"
-	"	fucomip %st(1), %st\n"
-	"	jne 2f\n"
-	"	lea -8(%rsp), %rsi\n"
-	"	mov %rsi, %rdx\n"
-	"	mov %rax, %rcx\n"
-	"	lodsq\n"
-	"	mov %rcx, %rax\n"
-	"	cmp %rdx, %rsi\n" /* with the flag set, rsi went down */
-	"	jb 3f\n"
-	"2:	inc %r8\n"
-	"3:	dec %rdi\n"
-	"	jnz 1b\n"
-	"	cld\n"
-	"	fstp %st(0)\n"
-	"	mov %r8, %rax\n"
-	"	ret\n"
-	".size canary_round, . - canary_round\n");
 
 static inline void canary(struct victim_page *page)
 {
@@ -236,13 +194,11 @@ static inline void borrow_often(const struct victim *victim, size_t times, uint6
 /* Run by the victim; forked from us, it has them at the same addresses. */
 static inline uint64_t clobber_and_add(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	/* no function expects that */
-	const bool is_backward = __builtin_ia32_readeflags_u64() & 0x400;
+	const bool is_odd = canary_has_odd_flags();
 
 	sched_yield();
-	__asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm15, %%xmm15; fninit" ::
-				 : "xmm0", "xmm15", "memory");
-	return getpid() > 0 && !is_backward ? a + 10 * b + 100 * c + 1000 * d : 0;
+	canary_clobber();
+	return getpid() > 0 && !is_odd ? a + 10 * b + 100 * c + 1000 * d : 0;
 }
 
 static inline remote_addr map_stack(struct remote *remote)

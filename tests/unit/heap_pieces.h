@@ -12,7 +12,7 @@
 #include "heap.h"
 #include "own_images.h"
 
-#define PIECES_MAX 256u
+#define PIECES_MAX 4096u
 
 struct seen {
 	struct heap_piece piece[PIECES_MAX];

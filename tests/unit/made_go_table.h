@@ -14,6 +14,7 @@ struct made_go_table {
 	uint32_t used, count;
 	uint32_t lo[MADE_FUNCTIONS_MAX + 1], known[MADE_FUNCTIONS_MAX];
 	bool is_1_20;
+	uint8_t unit; /* bytes of the smallest instruction; 0 = one */
 };
 
 enum { NAMES = 72, PAIRS = 336, LIST = 600, KNOWN = 700 };
@@ -50,7 +51,7 @@ static inline void made_go_finish(struct made_go_table *table, uint32_t end)
 	} words[] = {{2, MADE_TEXT}, {3, NAMES}, {4, NAMES}, {5, NAMES}, {6, PAIRS}, {7, LIST}};
 
 	put(table->bytes, table->is_1_20 ? 0xfffffff1u : 0xfffffff0u, 4);
-	table->bytes[6] = 1;
+	table->bytes[6] = table->unit ? table->unit : 1;
 	table->bytes[7] = 8;
 	put(table->bytes + 8, table->count, 8);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

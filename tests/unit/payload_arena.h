@@ -92,7 +92,9 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 	uint8_t *base = (uint8_t *)arena.state;
 
 	CHECK_EQ(madvise(arena.control, HI_PAGE_BYTES, MADV_DONTFORK), 0); /* no hook touches it */
-	CHECK_EQ(madvise(base + HI_PAGE_BYTES, state_bytes - HI_PAGE_BYTES, MADV_WIPEONFORK), 0);
+	CHECK_EQ(madvise(base + HI_STATE_KEPT_BYTES, state_bytes - HI_STATE_KEPT_BYTES,
+			 MADV_WIPEONFORK),
+		 0);
 	arena.table = (void *)(base + slots_at);
 	arena.slots = arena.table->slot;
 	arena.occupancy = base + occupancy_at;
@@ -125,6 +127,7 @@ static inline struct arena arena_open_with_rings(uint64_t interval, unsigned buc
 		.occupancy_bits = bucket_bits,
 		.gate = (uintptr_t)arena.gate,
 		.gate_bytes = HI_GATE_BYTES,
+		.page_bytes = HI_PAGE_BYTES,
 		.ring_capacity = ring_bytes,
 		.ring_mask = rings - 1,
 	};

@@ -28,14 +28,20 @@ struct program {
 	bool was_known; /* and whether it was found without a walk by rules */
 };
 
-#define PROGRAM_ROWS(plain)                                                                     \
-	{0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, plain, HI_UNWIND_SP, 0},            \
-		{0x100 * WIDE, 9, HI_UNWIND_SP, 0}, {0x100 * SAVES, 4, HI_UNWIND_SP, -2},       \
-		{0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * BARE, 2, HI_UNWIND_BP, 0},       \
-		{0x100 * FAR, 8, HI_UNWIND_BP, 0}, {0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, 0}, \
-		{0x100 * LAZY, 11, HI_UNWIND_PLT, 0},                                           \
-	{                                                                                       \
-		0x100 * HANDLED, 0, HI_UNWIND_SIGNAL, 0                                         \
+/*
+ * Where a function saves its caller's frame pointer that may leave it alone: with a link register
+ * none does.
+ */
+#define SAVED_BP (HI_ARCH_LINK_REGISTER ? -2 : 0)
+#define PROGRAM_ROWS(plain)                                                                      \
+	{0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, plain, HI_UNWIND_SP, SAVED_BP},      \
+		{0x100 * WIDE, 9, HI_UNWIND_SP, SAVED_BP}, {0x100 * SAVES, 4, HI_UNWIND_SP, -2}, \
+		{0x100 * BY_BP, 2, HI_UNWIND_BP, -2}, {0x100 * BARE, 2, HI_UNWIND_BP, SAVED_BP}, \
+		{0x100 * FAR, 8, HI_UNWIND_BP, SAVED_BP},                                        \
+		{0x100 * MEMORY, -1, HI_UNWIND_BP_DEREF, SAVED_BP},                              \
+		{0x100 * LAZY, 11, HI_UNWIND_PLT, 0},                                            \
+	{                                                                                        \
+		0x100 * HANDLED, 0, HI_UNWIND_SIGNAL, 0                                          \
 	}
 
 static inline struct program program_open(void)
@@ -71,7 +77,8 @@ static inline void call(struct program *program, enum function function, unsigne
 	program->at.pc = PC(function, function == LAZY ? 12 : call_site);
 	switch (function) {
 	case WIDE:
-		program->sp -= 8;
+		push(program, program->at.bp);
+		program->sp -= 7;
 		break;
 	case SAVES:
 		push(program, program->at.bp);
@@ -83,8 +90,8 @@ static inline void call(struct program *program, enum function function, unsigne
 		program->at.bp = (uintptr_t)program->sp;
 		program->sp -= 1 + call_site % 4;
 		break;
-	case BARE: /* what it has done with its caller's bp nobody knows */
-		push(program, 0);
+	case BARE: /* what it has done with its caller's bp nobody may know */
+		push(program, SAVED_BP ? program->at.bp : 0);
 		program->at.bp = (uintptr_t)program->sp;
 		program->sp--;
 		break;
@@ -95,7 +102,7 @@ static inline void call(struct program *program, enum function function, unsigne
 		push(program, cfa);
 		break;
 	default:
-		program->sp--;
+		push(program, program->at.bp);
 	}
 	program->at.sp = (uintptr_t)program->sp;
 }

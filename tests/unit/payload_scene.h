@@ -17,7 +17,7 @@ struct scene {
 	struct arena arena;
 	uint64_t *stack; /* one page, the only region */
 	uint64_t frame[HI_FRAMES_MAX], stopped_at;
-	uint32_t count;
+	uint32_t count, id;
 	bool was_known; /* the walk was like one before */
 };
 
@@ -95,6 +95,7 @@ static inline enum hi_stack_end walk_from(struct scene *scene, struct registers 
 	CHECK(!known || (known == id && !is_new && end.reason == HI_END_COMPLETE));
 	if (end.is_plain)
 		stack_trie_add(scene->arena.state, scene_scratch.frame, end.count, id);
+	scene->id = id;
 	scene->was_known = known;
 	memcpy(scene->frame, scene_scratch.frame, sizeof(scene_scratch.frame));
 	scene->count = end.count;

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "canary.h"
 #include "procfs.h"
 #include "remote.h"
 #include "snapshot.h"
@@ -43,7 +44,7 @@ void victim_load(void);
 __asm__(".pushsection .text\n"
 	".weak victim_load\n"
 	".type victim_load, @function\n"
-	"victim_load: .byte 0x58, 0xc3\n"
+	"victim_load: " CANARY_LOAD "\n"
 	".popsection");
 
 /* The victims are taken for programs that have no code which makes rt_sigreturn. */

@@ -66,8 +66,8 @@ function makeAnswer(title, notes, ...parts) {
 
 const PARTS = { used: "blocks in use", heads: "heads of blocks, and rounding", cached: "freed blocks in caches", free: "free memory of the allocator",
 	metadata: "the allocator's own data", unsure: "of the allocator, not understood", stacks: "stacks of threads", anonymous: "other anonymous mappings",
-	data: "data of the program and libraries", files: "files, unchanged", shared: "shared memory" };
-const PART_HUES = { used: 212, heads: 190, cached: 45, free: 28, metadata: 265, unsure: 0, stacks: 320, anonymous: 95, data: 150, files: 235, shared: 60 };
+	data: "data of the program and libraries", files: "files, unchanged", shared: "shared memory", session: "of the session of heapinject" };
+const PART_HUES = { used: 212, heads: 190, cached: 45, free: 28, metadata: 265, unsure: 0, stacks: 320, anonymous: 95, data: 150, files: 235, shared: 60, session: 175 };
 
 function partSwatch(part) {
 	const swatch = make("i", { className: "part-swatch" });

@@ -32,12 +32,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hi_page.h"
 #include "hi_trial.h"
 
 #define BATCH_EVENTS 8192u
 #define STACK_BYTES (256u << 10)
 #define TEXT_BYTES (1u << 16) /* of /proc; lines are shorter */
-#define PAGE_BYTES 4096u
+#define PAGE_BYTES hi_page_bytes()
 #define REPORT_EVERY_NS 100000000u
 #define SPINS 2000u     /* about as long as it takes to wake a thread */
 #define LEAST_BYTES 32u /* of a block, for the limit */
@@ -238,7 +239,6 @@ static void forget_high_mark(void)
 
 static void check_memory(void)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	const int fd = open_proc("/proc/self/statm");
 	const char *resident;
 
@@ -246,7 +246,7 @@ static void check_memory(void)
 	close(fd);
 	resident = strchr(player.text, ' ');
 	if (player.live_bytes > player.memory_max ||
-	    (resident && strtoull(resident, NULL, 10) * page > player.memory_max))
+	    (resident && strtoull(resident, NULL, 10) * PAGE_BYTES > player.memory_max))
 		give_up(HI_TRIAL_TOO_LARGE, 0);
 }
 
@@ -459,7 +459,7 @@ static void *start_thread(void *context)
 
 static size_t in_pages(size_t bytes)
 {
-	return (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
 /* Takes a part of the own mapping. */

@@ -14,6 +14,32 @@
  */
 #define USER_CS 0x33
 
+const struct arch_register_set *arch_register_sets(size_t *out_count)
+{
+	static const struct arch_register_set general = {NT_PRSTATUS, 0, sizeof(struct arch_regs),
+							 false};
+
+	*out_count = 1;
+	return &general;
+}
+
+const int arch_xstate_types[] = {NT_X86_XSTATE, 0};
+
+size_t arch_xstate_size(const void *xstate, size_t size)
+{
+	(void)xstate;
+	return size;
+}
+
+/* All is in that one. */
+const int arch_unsaved_types[] = {0};
+
+bool arch_has_unsaved(int type, const uint8_t head[ARCH_UNSAVED_HEAD])
+{
+	(void)type, (void)head;
+	return false;
+}
+
 uint64_t arch_pc(const struct arch_regs *regs)
 {
 	return regs->user.rip;
@@ -37,6 +63,16 @@ void arch_set_sp(struct arch_regs *regs, uint64_t sp)
 uint64_t arch_thread_pointer(const struct arch_regs *regs)
 {
 	return regs->user.fs_base;
+}
+
+const char *arch_pointer_guard_symbol(void)
+{
+	return NULL;
+}
+
+uint64_t arch_plain_address(uint64_t address)
+{
+	return address;
 }
 
 uint64_t arch_pointer_guard_at(uint64_t thread_pointer)
@@ -155,6 +191,12 @@ uint64_t arch_result(const struct arch_regs *regs)
 }
 
 uint64_t arch_syscall_number(const struct arch_regs *regs)
+{
+	return regs->user.orig_rax;
+}
+
+/* The gadget's system call is made with the number that the function returned. */
+uint64_t arch_returned(const struct arch_regs *regs)
 {
 	return regs->user.orig_rax;
 }

@@ -47,6 +47,19 @@ size_t arch_find_kept_call(const uint8_t *code, size_t from, size_t size)
 	return size;
 }
 
+unsigned arch_kept_call_register(const uint8_t *code)
+{
+	return code[0] == GROUP_5 ? 0 : (code[2] & 3) + 1u;
+}
+
+/* PHP's VM has r14 and r15, GHC's code all but rbx as a rule, Swift r12 to r14. */
+unsigned arch_kept_rank(unsigned kept)
+{
+	static const unsigned rank[ARCH_KEPT] = {0, 1, 3, 4, 2};
+
+	return rank[kept];
+}
+
 bool arch_ends_in_call(const uint8_t before[ARCH_CALL_MAX])
 {
 	const uint8_t *end = before + ARCH_CALL_MAX;

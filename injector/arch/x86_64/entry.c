@@ -59,6 +59,21 @@ static bool is_plain_jump(const struct arch_instruction *instruction)
 	return instruction->flow == ARCH_FLOW_JUMP && instruction->target;
 }
 
+/*
+ * Linux checks no landing pads of programs (indirect branch tracking), and endbr64 does the same
+ * elsewhere: it is moved as any instruction.
+ */
+struct arch_landing arch_landing(const uint8_t code[ARCH_ENTRY_MAX])
+{
+	(void)code;
+	return (struct arch_landing){0};
+}
+
+void arch_make_landed(const uint8_t code[ARCH_ENTRY_MAX], uint8_t *out)
+{
+	(void)code, (void)out;
+}
+
 size_t arch_entry_size(const uint8_t code[ARCH_ENTRY_MAX], uint64_t pc)
 {
 	struct arch_instruction first;

@@ -18,7 +18,7 @@
  *
  * rt_sigreturn restores all of it except fs_base and gs_base, which the injector never changes.
  */
-#include "arch.h"
+#include "syscalls.h"
 
 #include <cpuid.h>
 #include <errno.h>
@@ -74,45 +74,11 @@ _Static_assert(sizeof(struct software_bytes) == 48, "struct _fpx_sw_bytes");
 #define ERESTARTNOHAND 514
 #define ERESTART_RESTARTBLOCK 516
 
-/*
- * The calls that a bare stop makes fail with EINTR (signal(7), "never restarted") and that can be
- * repeated without harm. close is not among them: by then its descriptor is closed.
- */
-static bool is_repeatable(uint64_t number)
+bool arch_rewind_interrupted(struct arch_regs *regs, const struct arch_call *before)
 {
-	switch (number) {
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-	case 441: /* epoll_pwait2; not in older headers */
-	case SYS_rt_sigtimedwait:
-	case SYS_semop:
-	case SYS_semtimedop:
-	case SYS_io_getevents:
-	case 333: /* io_pgetevents */
-	case 426: /* io_uring_enter */
-	case SYS_read:
-	case SYS_readv:
-	case SYS_write:
-	case SYS_writev:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_connect:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_recvmmsg:
-	case SYS_sendto:
-	case SYS_sendmsg:
-	case SYS_sendmmsg:
-		return true;
-	default:
-		return false;
-	}
-}
-
-bool arch_rewind_interrupted(struct arch_regs *regs)
-{
+	(void)before;
 	if ((int64_t)regs->user.orig_rax < 0 || (int64_t)regs->user.rax != -EINTR ||
-	    !is_repeatable(regs->user.orig_rax))
+	    !arch_is_repeatable((long)regs->user.orig_rax))
 		return false;
 	/*
 	 * This leaves the decision to the kernel. It restarts the call unless it runs a handler;
@@ -134,6 +100,18 @@ void arch_resolve_restart(struct arch_regs *regs)
 	regs->user.rip -= 2; /* back onto the syscall instruction */
 	regs->user.rax = regs->user.orig_rax;
 	regs->user.orig_rax = (uint64_t)-1;
+}
+
+/* The kernel does that when it finds the registers as they were. */
+bool arch_needs_restart(const struct arch_regs *regs, const struct arch_call *before)
+{
+	(void)regs, (void)before;
+	return false;
+}
+
+void arch_take_restart(struct arch_regs *regs, const struct arch_regs *at_entry)
+{
+	(void)regs, (void)at_entry;
 }
 
 static void fill_registers(const struct user_regs_struct *user, gregset_t to)

@@ -19,6 +19,12 @@ int arch_signal_word(uint64_t dwarf)
 	return dwarf < sizeof(word) ? word[dwarf] : -1;
 }
 
+enum arch_signing arch_signing(uint8_t opcode)
+{
+	(void)opcode;
+	return ARCH_SIGNING_NONE;
+}
+
 bool arch_is_kept_by_calls(uint64_t dwarf)
 {
 	/* rbx, r12..r15 */

@@ -27,6 +27,8 @@ _Static_assert(WORDS_RESTORE_VALUE == offsetof(struct hi_gate_words, restore_val
 	       "gate_layout.h");
 _Static_assert(WORDS_RETURN_GADGET == offsetof(struct hi_gate_words, return_gadget),
 	       "gate_layout.h");
+_Static_assert(WORDS_RETURN_REGISTER == offsetof(struct hi_gate_words, return_register),
+	       "gate_layout.h");
 _Static_assert(STATE_ARMED == offsetof(struct hi_state, armed), "gate_layout.h");
 _Static_assert(SLOT_BITS == HI_THREAD_SLOT_BITS &&
 		       1 << SLOT_BYTES_LOG2 == sizeof(struct hi_thread_slot),
@@ -38,17 +40,19 @@ _Static_assert((offsetof(struct hi_thread_slot, in_flight) & SLOT_SHARED_COUNT) 
 _Static_assert((offsetof(struct hi_place, count) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
 _Static_assert((offsetof(struct hi_thread_table, passing) & SLOT_SHARED_COUNT) != 0,
 	       "gate_layout.h");
+_Static_assert(CALL_ARGUMENT2 == offsetof(struct hook_call, argument[2]), "gate_layout.h");
 _Static_assert(CALL_ARGUMENT4 == offsetof(struct hook_call, argument[4]), "gate_layout.h");
 _Static_assert(CALL_ARGUMENT5 == offsetof(struct hook_call, argument[5]), "gate_layout.h");
 _Static_assert(CALL_GUARD == offsetof(struct hook_call, guard), "gate_layout.h");
 _Static_assert(CALL_WORDS == offsetof(struct hook_call, words) &&
+		       CALL_KEPT == offsetof(struct hook_call, kept) &&
 		       CALL_BP == offsetof(struct hook_call, bp),
 	       "gate_layout.h");
-_Static_assert(offsetof(struct hook_call, return_address) + HI_ARCH_RETURN_BELOW_CFA ==
+_Static_assert(offsetof(struct hook_call, return_address) + sizeof(uint64_t) ==
 		       sizeof(struct hook_call),
 	       "the caller's frame begins after it");
 _Static_assert((offsetof(struct hi_thread_table, named) & SLOT_SHARED_COUNT) != 0, "gate_layout.h");
-_Static_assert(STACK_ARGUMENTS == ARCH_STACK_ARGUMENTS, "gate_layout.h");
+_Static_assert(STACK_ARGUMENTS == HI_ARCH_STACK_ARGUMENTS, "gate_layout.h");
 _Static_assert(sizeof(struct hook_call) == CALL_BYTES,
 	       "the stub pushes sixteen words, return address included");
 

@@ -34,6 +34,14 @@ static inline uint64_t arch_cycles_about(void)
 	return (uint64_t)high << 32 | low;
 }
 
+static inline uint64_t arch_program_break(void)
+{
+	uint64_t result = 12; /* __NR_brk */
+
+	__asm__ volatile("syscall" : "+a"(result) : "D"(0) : "rcx", "r11", "memory");
+	return result;
+}
+
 /* Both glibc and musl keep a pointer to the thread's control block in its own first word. */
 static inline uint64_t arch_thread_pointer(void)
 {
@@ -41,6 +49,11 @@ static inline uint64_t arch_thread_pointer(void)
 
 	__asm__ volatile("mov %%fs:0, %0" : "=r"(pointer));
 	return pointer;
+}
+
+static inline uint64_t arch_plain_address(uint64_t address)
+{
+	return address;
 }
 
 /* A lazy .plt entry pushes one word before its last jump, see arch_plt_boundary. */

@@ -196,9 +196,10 @@
  * THE HOOK STUB, common to all hooks: rax = handler, r10 = words, arguments as the application
  * passed them. It builds struct hook_call of arch.h (lowest field pushed last) and calls
  * handler(call). The handler returns rax = result, rdx = whether to continue in the original
- * instead (1), or to return through a probe (-1). Then the stub removes its frame. The arguments
- * are as they were, and the original finds nothing of the payload on the stack. Nor does an
- * unwinder that starts at a probe: it finds the frame of the caller.
+ * instead (1), to return through a probe (-1), or to return all that the original has left (-2).
+ * Then the stub removes its frame. The arguments are as they were, and the original finds nothing
+ * of the payload on the stack. Nor does an unwinder that starts at a probe: it finds the frame of
+ * the caller.
  *
  * The stub checks `armed` before anything else: in a forked child it reads 0, and nothing is
  * sampled there. The stub lowers the guard, the count of threads inside, when only one instruction
@@ -273,7 +274,10 @@ hook_stub:
 	mov $8, %eax
 	jmp *WORDS_ORIGINAL(%r10)
 	.cfi_restore_state
-6:	pop %rdi
+	.cfi_remember_state
+6:	inc %rdx
+	jnz 9f
+	pop %rdi
 	pop %rsi
 	pop %rdx
 	pop %rcx
@@ -288,6 +292,22 @@ hook_stub:
 7:	jmp *%rcx
 8:	lock decl (%r11)
 	jmp *%rcx
+	.cfi_restore_state
+9:	mov CALL_ARGUMENT2(%rsp), %rdx
+	mov CALL_KEPT(%rsp), %rbx
+	mov CALL_KEPT + 8(%rsp), %r12
+	mov CALL_KEPT + 16(%rsp), %r13
+	mov CALL_KEPT + 24(%rsp), %r14
+	mov CALL_KEPT + 32(%rsp), %r15
+	leave
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
+	test %r11, %r11
+	jz 1b
+	test $SLOT_SHARED_COUNT, %r11b
+	jnz 4b
+	decl (%r11)
+	ret
 	.cfi_endproc
 	.size hook_stub, . - hook_stub
 
@@ -353,7 +373,27 @@ arch_call_original:
 	.cfi_endproc
 	.size arch_call_original, . - arch_call_original
 
-/* arch.h: rdi = call, rsi = function, rdx = words */
+	/* If r11d is \index. */
+	.macro for_register index, register, from
+	cmp $\index, %r11d
+	cmove \from, \register
+	.endm
+
+	/* Sets the register through which the gadget calls. */
+	.macro set_return_register from0, from1, from2, from3, from4
+	for_register 0, %rbx, \from0
+	for_register 1, %r12, \from1
+	for_register 2, %r13, \from2
+	for_register 3, %r14, \from3
+	for_register 4, %r15, \from4
+	.endm
+
+/*
+ * arch.h: rdi = call, rsi = function, rdx = words
+ *
+ * Of the registers that calls preserve, the original finds its caller's, but for the one through
+ * which it returns, and leaves them to its caller, in the frame of the call.
+ */
 	.p2align 4
 	.globl arch_call_whole
 	.hidden arch_call_whole
@@ -366,9 +406,9 @@ arch_call_whole:
 	push_kept %r13
 	push_kept %r14
 	push_kept %r15
-	sub $(8 * STACK_ARGUMENTS + 8), %rsp
+	push %rdi
+	sub $(8 * STACK_ARGUMENTS), %rsp
 	.cfi_adjust_cfa_offset 8 * STACK_ARGUMENTS + 8
-	mov %rsi, %r11
 1:	sub $1, %rdx
 	jb 2f
 	mov CALL_BYTES(%rdi, %rdx, 8), %rax
@@ -377,12 +417,16 @@ arch_call_whole:
 2:	mov CALL_WORDS(%rdi), %rax
 	pushq WORDS_RETURN_GADGET(%rax)
 	.cfi_adjust_cfa_offset 8
+	mov WORDS_RETURN_REGISTER(%rax), %r11d
 	lea CALL_BP(%rdi), %rbp
-	lea 3f(%rip), %rbx
-	mov %rbx, %r12
-	mov %rbx, %r13
-	mov %rbx, %r14
-	mov %rbx, %r15
+	mov CALL_KEPT(%rdi), %rbx
+	mov CALL_KEPT + 8(%rdi), %r12
+	mov CALL_KEPT + 16(%rdi), %r13
+	mov CALL_KEPT + 24(%rdi), %r14
+	mov CALL_KEPT + 32(%rdi), %r15
+	lea 3f(%rip), %r10
+	set_return_register %r10, %r10, %r10, %r10, %r10
+	mov %rsi, %r11
 	mov 8(%rdi), %rsi
 	mov 16(%rdi), %rdx
 	mov 24(%rdi), %rcx
@@ -392,7 +436,17 @@ arch_call_whole:
 	mov $8, %eax /* as above */
 	jmp *%r11
 	/* the gadget has pushed a word in the place of the return address */
-3:	add $(8 * STACK_ARGUMENTS + 16), %rsp
+3:	mov 8 * STACK_ARGUMENTS + 8(%rsp), %rdi
+	mov CALL_WORDS(%rdi), %r11
+	mov WORDS_RETURN_REGISTER(%r11), %r11d
+	set_return_register CALL_KEPT(%rdi), CALL_KEPT + 8(%rdi), CALL_KEPT + 16(%rdi), \
+		CALL_KEPT + 24(%rdi), CALL_KEPT + 32(%rdi)
+	mov %rbx, CALL_KEPT(%rdi)
+	mov %r12, CALL_KEPT + 8(%rdi)
+	mov %r13, CALL_KEPT + 16(%rdi)
+	mov %r14, CALL_KEPT + 24(%rdi)
+	mov %r15, CALL_KEPT + 32(%rdi)
+	add $(8 * STACK_ARGUMENTS + 16), %rsp
 	.cfi_adjust_cfa_offset -(8 * STACK_ARGUMENTS + 16)
 	pop_kept %r15
 	pop_kept %r14
@@ -408,8 +462,10 @@ arch_call_whole:
 	.globl hi_hook_\name
 	.type hi_hook_\name, @function
 hi_hook_\name:
+	.cfi_startproc
 	lea \handler(%rip), %rax
 	jmp hook_stub
+	.cfi_endproc
 	.size hi_hook_\name, . - hi_hook_\name
 	.endm
 

@@ -6,6 +6,7 @@
  * registers for a whole loop (built with -fno-plt the compiler does that by itself, in `loop`; here
  * it is made sure of).
  */
+#include "kept_registers.h"
 #include "selfcheck.h"
 
 #define TAKERS 2
@@ -74,7 +75,7 @@ static void *take_and_use(void *unused)
  */
 __attribute__((noinline)) static void spill(void)
 {
-	__asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15", "memory");
+	__asm__ volatile("" ::: KEPT_REGISTERS, "memory");
 }
 
 __attribute__((noinline)) static void loop(struct self_worker *worker)

@@ -7,8 +7,7 @@
  */
 #include "selfcheck.h"
 
-#include <linux/rseq.h>
-#include <stddef.h>
+#include "rseq_add.h"
 
 #define THREADS 4
 #define ROUND 2000 /* increments between two comparisons */
@@ -30,31 +29,6 @@ static struct rseq *own_rseq(void)
 	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 }
 
-/* One more for `cpu`; false if the thread was disturbed on the way, or is not on that CPU. */
-static bool add_one(struct rseq *rseq, uint32_t cpu)
-{
-	__asm__ goto(".pushsection __rseq_cs, \"aw\"\n.balign 32\n"
-		     "3: .long 0, 0\n.quad 1f, 2f - 1f, 4f\n.popsection\n"
-		     "leaq 3b(%%rip), %%rax\nmovq %%rax, %c[cs](%[rseq])\n"
-		     "1: cmpl %[cpu], %c[cpu_id](%[rseq])\njne %l[disturbed]\n"
-		     "movq (%[count]), %%rax\nincq %%rax\n"
-		     "movl $500, %%ecx\n5: decl %%ecx\njnz 5b\n"
-		     "movq %%rax, (%[count])\n"
-		     "2:\n.pushsection .text.unlikely, \"ax\"\n"
-		     /* the signature that the kernel wants to see before it */
-		     ".byte 0x0f, 0xb9, 0x3d\n.long 0x53053053\n"
-		     "4: jmp %l[disturbed]\n.popsection\n"
-		     :
-		     : [rseq] "r"(rseq), [cpu] "r"(cpu), [count] "r"(&counter[cpu].count),
-		       [cs] "i"(offsetof(struct rseq, rseq_cs)),
-		       [cpu_id] "i"(offsetof(struct rseq, cpu_id))
-		     : "rax", "rcx", "memory", "cc"
-		     : disturbed);
-	return true;
-disturbed:
-	return false;
-}
-
 static void compare(void)
 {
 	uint64_t sum = 0;
@@ -74,7 +48,9 @@ static void *count(void *unused)
 
 	do {
 		for (int i = 0; i < ROUND;) {
-			if (add_one(rseq, *(volatile uint32_t *)&rseq->cpu_id_start))
+			const uint32_t cpu = *(volatile uint32_t *)&rseq->cpu_id_start;
+
+			if (add_one(rseq, cpu, &counter[cpu].count))
 				i++;
 			else
 				__atomic_fetch_add(&aborted, 1, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "../../sharer.h"
+#include "kept_registers.h"
 
 #define SHARERS 8
 #define BLOCKS 16
@@ -32,14 +33,9 @@ static void hold(struct self_worker *worker)
 {
 	void *(*take)(size_t);
 	void (*give)(void *);
-	unsigned long turns = HOLD_TURNS;
 	struct self_block block;
 
-	__asm__ volatile("mov malloc@GOTPCREL(%%rip), %0\n\t"
-			 "mov free@GOTPCREL(%%rip), %1\n\t"
-			 "0: dec %2\n\t"
-			 "jnz 0b"
-			 : "=&r"(take), "=&r"(give), "+r"(turns));
+	hold_functions(&take, &give, HOLD_TURNS);
 	self_block_take(worker, &block, take(1000), 1000);
 	self_block_check(&block);
 	give(block.at);

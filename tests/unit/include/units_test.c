@@ -52,14 +52,15 @@ UNIT_TEST(bytes_rejects_overflow)
 
 UNIT_TEST(percent)
 {
-	static const char *const junk[] = {"",     "%",      "x",   "0",  "0%",  "0.00001%", "-1%",
-					   "101%", "100.1%", "1%%", "1x", ".5%", "1.23456%"};
+	static const char *const junk[] = {"",     "%",      "x",   "0",  "0%", "0.00001%", "-1%",
+					   "101%", "100.1%", "1%%", "1x", ".%", "1.23456%"};
 	uint32_t ppm = 7;
 
 	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
 		CHECK(hi_parse_percent(junk[i], &ppm) != 0 && ppm == 7);
 	CHECK(hi_parse_percent("1%", &ppm) == 0 && ppm == 10000);
 	CHECK(hi_parse_percent("0.25", &ppm) == 0 && ppm == 2500);
+	CHECK(hi_parse_percent(".5%", &ppm) == 0 && ppm == 5000);
 	CHECK(hi_parse_percent("0.0001%", &ppm) == 0 && ppm == 1);
 	CHECK(hi_parse_percent("100%", &ppm) == 0 && ppm == 1000000);
 }
@@ -172,6 +173,8 @@ UNIT_TEST(times_with_and_without_units)
 	check_time("1.5s", 0, 1500);
 	check_time("500ms", 0, 500);
 	check_time("0.5m", 0, 30000);
+	check_time(".5", 0, 500);
+	check_time(".5m", 0, 30000);
 	check_time("2m", 0, 120000);
 	check_time("1h", 0, 3600000);
 	check_time("1h30m", 0, 5400000);
@@ -182,10 +185,10 @@ UNIT_TEST(times_with_and_without_units)
 
 UNIT_TEST(times_reject_junk_and_overflow)
 {
-	static const char *const junk[] = {"",     "0",    "0s",    "s",    "-1s",  "1 s",
-					   " 1",   "1x",   "1ss",   "1d",   "1.s",  ".5s",
-					   "1..5", "1h30", "30m1h", "1s1s", "1,5s", "1e3",
-					   "0.0s", "1ms5", "1\n",   "5m 3s"};
+	static const char *const junk[] = {"",     "0",    "0s",    "s",     "-1s",  "1 s",
+					   " 1",   "1x",   "1ss",   "1d",    "1.s",  ".s",
+					   "1..5", "1h30", "30m1h", "1s1s",  "1,5s", "1e3",
+					   "0.0s", "1ms5", "1\n",   "5m 3s", ".",    "..5"};
 
 	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++)
 		check_time(junk[i], -EINVAL, 0);

@@ -246,7 +246,7 @@ static void *allocate(void *context)
 }
 
 /*
- * The samples of all threads are as many as chance makes them of so many calls, to within five
+ * The samples of all threads are as many as chance makes them of so many calls, to within six
  * deviations.
  */
 static void check_no_bias(struct guest *guest)
@@ -265,7 +265,7 @@ static void check_no_bias(struct guest *guest)
 	samples = (double)(arena_allocs(&guest->arena) + counters->dropped_allocs);
 	CHECK_EQ(counters->no_thread_slot, 0);
 	CHECK(fabs(samples - calls * probability) <
-	      5 * sqrt(calls * probability * (1 - probability)));
+	      6 * sqrt(calls * probability * (1 - probability)));
 	arena_check_quiet(&guest->arena);
 }
 

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* payload_mappings_test.c - what is recorded of the heap of brk, which ends anywhere in a page. */
+#include <unistd.h>
+
 #include "payload_guest.h"
 
-#define END 0x555555600000ull
 #define PAGE HI_PAGE_BYTES
 
-void hi_hook_sbrk(void);
+void hi_hook_brk(void);
 
-typedef uint64_t sbrk_fn(int64_t);
+typedef int brk_fn(uint64_t);
 
 static struct guest guest;
-static uint64_t end;
-static sbrk_fn *move;
+static brk_fn *move;
+static uint64_t page; /* where the first whole page is that the heap does not have */
 
-static uint64_t moved(int64_t change)
+/* As glibc's, where the kernel refuses an end below the heap; what malloc has there stays. */
+static int moved(uint64_t end)
 {
-	const uint64_t before = end;
-
-	if (change > (int64_t)PAGE * 100)
-		return UINT64_MAX;
-	end += (uint64_t)change;
-	return before;
+	if (end > page + 100 * PAGE)
+		return -1;
+	if (end >= page)
+		(void)!brk((void *)end);
+	return 0;
 }
 
-static void begin(uint64_t at)
+static void begin(void)
 {
 	guest = guest_open(1);
-	end = at;
-	move = (sbrk_fn *)arena_entry(
-		arena_gate(&guest.arena, HI_FN_SBRK, hi_gate_always, hi_hook_sbrk, moved));
+	move = (brk_fn *)arena_entry(
+		arena_gate(&guest.arena, HI_FN_BRK, hi_gate_always, hi_hook_brk, moved));
+	page = ((uint64_t)sbrk(0) + PAGE - 1) / PAGE * PAGE;
 }
 
 static void expect_growth(uint64_t from, uint64_t to)
@@ -37,12 +38,12 @@ static void expect_growth(uint64_t from, uint64_t to)
 
 	CHECK_EQ(record->address, from);
 	CHECK_EQ(record->bytes, to - from);
-	CHECK_EQ(record->function, HI_FN_SBRK);
+	CHECK_EQ(record->function, HI_FN_BRK);
 	CHECK_EQ(record->slack, HI_MAPPING_BY_BRK);
 	expect_nothing(&guest);
 }
 
-static void expect_gone(uint64_t from, uint64_t to)
+static void expect_change(uint32_t change, uint64_t from, uint64_t to)
 {
 	union {
 		struct hi_record_mapping mapping;
@@ -51,39 +52,49 @@ static void expect_gone(uint64_t from, uint64_t to)
 
 	CHECK(arena_take(&guest.arena, &record));
 	CHECK_EQ(record.mapping.header.type_busy, HI_RECORD_MAPPING);
-	CHECK_EQ(record.mapping.change, HI_MAPPING_GONE);
+	CHECK_EQ(record.mapping.change, change);
 	CHECK_EQ(record.mapping.address, from);
 	CHECK_EQ(record.mapping.bytes, to - from);
-	expect_nothing(&guest);
 }
 
 UNIT_TEST(whole_pages_come_and_go)
 {
-	begin(END);
-	CHECK_EQ(move(3 * PAGE), END);
-	expect_growth(END, END + 3 * PAGE);
-	CHECK_EQ(move(-2 * (int64_t)PAGE), END + 3 * PAGE);
-	expect_gone(END + PAGE, END + 3 * PAGE);
+	begin();
+	CHECK_EQ(move(page + 3 * PAGE), 0);
+	expect_growth(page, page + 3 * PAGE);
+	CHECK_EQ(move(page + PAGE), 0);
+	expect_change(HI_MAPPING_GONE, page + PAGE, page + 3 * PAGE);
+	expect_nothing(&guest);
 }
 
 UNIT_TEST(a_page_is_there_as_long_as_a_byte_of_it_is)
 {
-	begin(END + 1);
-	move(10);
+	begin();
+	move(page + PAGE + 1);
+	expect_growth(page, page + 2 * PAGE);
+	move(page + 2 * PAGE);
 	expect_nothing(&guest);
-	move(PAGE);
-	expect_growth(END + PAGE, END + 2 * PAGE);
-	move(-10);
+	move(page + PAGE + 1);
 	expect_nothing(&guest);
-	move(-(int64_t)PAGE);
-	expect_gone(END + PAGE, END + 2 * PAGE);
+	move(page + PAGE);
+	expect_change(HI_MAPPING_GONE, page + PAGE, page + 2 * PAGE);
+	expect_nothing(&guest);
 }
 
 UNIT_TEST(what_changes_nothing_is_not_recorded)
 {
-	begin(END);
-	CHECK_EQ(move(0), END);
-	CHECK_EQ(move(101 * PAGE), UINT64_MAX);
+	begin();
+	CHECK_EQ(move(page), 0);
+	CHECK_EQ(move(page + 101 * PAGE), -1);
+	expect_nothing(&guest);
+}
+
+UNIT_TEST(an_end_that_the_kernel_refuses_is_taken_back)
+{
+	begin();
+	CHECK_EQ(move(page - 101 * PAGE), 0);
+	expect_change(HI_MAPPING_GONE, page - 101 * PAGE, page);
+	expect_change(HI_MAPPING_KEPT, page - 101 * PAGE, page);
 	expect_nothing(&guest);
 }
 

@@ -5,17 +5,13 @@
  */
 #include <setjmp.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "kept_registers.h"
 #include "payload_arena.h"
 
 #define POOL ((void *)0x1000)
 #define BLOCK ((void *)0x20000)
-
-/* What the injector looks for in the target's own code. */
-void gadget_of_a_test(void);
-__asm__(".text\n"
-	".globl gadget_of_a_test\n .type gadget_of_a_test, @function\n"
-	"gadget_of_a_test: call *%r13\n");
 
 typedef void *pool_fn(void *pool, size_t size);
 
@@ -23,7 +19,8 @@ static struct arena arena;
 static pool_fn *entry, *inner_entry;
 static void *(*malloc_entry)(size_t);
 static jmp_buf out;
-static bool jumps, is_nested;
+static bool jumps, is_nested, disarms, is_disarmed;
+static unsigned gadget = 2; /* the one that is used */
 
 static void *leaf_malloc(size_t size)
 {
@@ -54,7 +51,8 @@ static struct hi_gate_words *named(enum hi_function function, void (*hook)(void)
 	struct hi_gate_words *words = arena_gate(&arena, function, hi_gate_always, hook, original);
 
 	words->named = arguments;
-	words->return_gadget = (uintptr_t)gadget_of_a_test;
+	words->return_gadget = (uintptr_t)gadgets[gadget];
+	words->return_register = gadget;
 	return words;
 }
 
@@ -77,7 +75,7 @@ static void open_arena(bool is_filtered)
 
 	arena = arena_open(1, 10, 1 << 16);
 	publish_stack();
-	jumps = is_nested = false;
+	jumps = is_nested = disarms = is_disarmed = false;
 	entry = (pool_fn *)arena_entry(
 		named(HI_FN_NAMED_ALLOC_0, hi_hook_named_alloc_0, pool_alloc, of));
 	inner_entry = (pool_fn *)arena_entry(
@@ -133,6 +131,132 @@ UNIT_TEST(all_arguments_arrive)
 	expect_nothing();
 }
 
+struct pair {
+	long first, second;
+};
+
+/* A detach may begin while the original runs. */
+static void maybe_disarm(void)
+{
+	if (disarms)
+		arena.state->armed = 0;
+}
+
+static struct pair pair_alloc(void *pool, size_t size)
+{
+	maybe_disarm();
+	return (struct pair){(long)pool, (long)size};
+}
+
+__extension__ typedef unsigned __int128 wide;
+static wide wide_alloc(void *pool, size_t size)
+{
+	maybe_disarm();
+	return (wide)(uintptr_t)pool << 64 | size;
+}
+
+static long double long_alloc(void *pool, size_t size)
+{
+	maybe_disarm();
+	return pool ? size + 0.25L : 0;
+}
+
+static _Complex long double complex_alloc(void *pool, size_t size)
+{
+	long double parts[2] = {size + 0.25L, 7};
+	_Complex long double all;
+
+	maybe_disarm();
+	CHECK(pool == POOL);
+	memcpy(&all, parts, sizeof(all));
+	return all;
+}
+
+struct large {
+	long word[9];
+};
+static struct large large_alloc(void *pool, size_t size)
+{
+	maybe_disarm();
+	return (struct large){{(long)pool, (long)size, 3, 4, 5, 6, 7, 8, 9}};
+}
+
+static void *entry_to(void *original)
+{
+	arena.state->armed = !is_disarmed;
+	return arena_entry(named(HI_FN_NAMED_ALLOC_0, hi_hook_named_alloc_0, original,
+				 (struct hi_named_arguments){.size = 2}));
+}
+
+static void check_results(size_t size)
+{
+	const struct pair pair = ((struct pair(*)(void *, size_t))entry_to(pair_alloc))(POOL, size);
+	const wide both = ((wide(*)(void *, size_t))entry_to(wide_alloc))(POOL, size);
+	const long double real =
+		((long double (*)(void *, size_t))entry_to(long_alloc))(POOL, size);
+	const _Complex long double whole =
+		((_Complex long double (*)(void *, size_t))entry_to(complex_alloc))(POOL, size);
+	const struct large large =
+		((struct large(*)(void *, size_t))entry_to(large_alloc))(POOL, size);
+
+	CHECK(pair.first == (long)POOL && pair.second == (long)size);
+	CHECK(both == ((wide)(uintptr_t)POOL << 64 | size));
+	CHECK(LONG_DOUBLES_IN_VECTORS || real == size + 0.25L);
+	CHECK(LONG_DOUBLES_IN_VECTORS || (__real__ whole == size + 0.25L && __imag__ whole == 7));
+	CHECK(large.word[0] == (long)POOL && large.word[1] == (long)size && large.word[8] == 9);
+}
+
+/* Vectors: integration case named_results, as the payload of this program, or its libc, uses some.
+ */
+UNIT_TEST(results_come_back_whole)
+{
+	open_arena(false);
+	check_results(10);
+	arena_drain(&arena);
+	CHECK(arena_allocs(&arena) >= 1);
+	is_disarmed = true;
+	check_results(11);
+	CHECK_EQ(arena.table->named, 0);
+}
+
+UNIT_TEST(results_come_back_whole_where_no_sample_is_due)
+{
+	open_arena(false);
+	arena.control->interval = 1 << 20;
+	check_results(1);
+	check_results(2);
+	arena_drain(&arena);
+	CHECK(arena_allocs(&arena) < 3);
+	CHECK_EQ(arena.table->named, 0);
+}
+
+UNIT_TEST(results_come_back_whole_from_a_call_in_which_detach_began)
+{
+	open_arena(false);
+	disarms = true;
+	arena.state->unforked = 1;
+	check_results(10);
+	CHECK_EQ(arena.table->named, 0);
+}
+
+UNIT_TEST(only_the_register_of_the_gadget_is_replaced)
+{
+	open_arena(false);
+	for (gadget = 0; gadget < KEPT; gadget++) {
+		uint64_t kept[KEPT] = {11, 22, 33, 44, 55};
+
+		return_register = gadget;
+		call_with_kept(entry_to(kept_alloc), kept);
+		for (unsigned i = 0; i < KEPT; i++) {
+			const bool is_replaced = i == gadget;
+
+			CHECK_EQ(kept[i], 11 * (i + 1) + !is_replaced);
+			CHECK(is_replaced || seen_kept[i] == 11 * (i + 1));
+		}
+	}
+	gadget = 2;
+}
+
 UNIT_TEST(what_malloc_gives_within_is_not_nested)
 {
 	open_arena(false);
@@ -165,6 +289,29 @@ UNIT_TEST(sizes_that_make_no_sense_are_counted)
 	CHECK(entry(NULL, (uintptr_t)&arena) == BLOCK);
 	expect_nothing();
 	CHECK_EQ(arena.control->named[0].calls, 1);
+	CHECK_EQ(arena.control->named[0].senseless, 1);
+}
+
+/* As in a program that is not PIE, whose heap begins at an address of some megabytes. */
+UNIT_TEST(a_size_that_is_an_address_is_one_if_debug_information_says_so)
+{
+	const uint64_t low = 64 << 20;
+	void *heap = mmap((void *)low, 1 << 20, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	pool_fn *of_known;
+
+	if (heap != (void *)low)
+		SKIP("that address is in use");
+	open_arena(false);
+	CHECK(entry(NULL, low + 100) == BLOCK);
+	expect_nothing();
+	CHECK_EQ(arena.control->named[0].senseless, 1);
+	of_known = (pool_fn *)arena_entry(
+		named(HI_FN_NAMED_ALLOC_0, hi_hook_named_alloc_0, pool_alloc,
+		      (struct hi_named_arguments){.size = 2, .size_is_known = 1}));
+	CHECK(of_known(NULL, low + 100) == BLOCK);
+	expect_alloc(HI_FN_NAMED_ALLOC_0, (uintptr_t)BLOCK, low + 100);
+	expect_nothing();
 	CHECK_EQ(arena.control->named[0].senseless, 1);
 }
 

@@ -270,18 +270,52 @@ UNIT_TEST(nothing_follows_from_addresses_on_other_stacks)
 	expect_change(HI_MAPPING_NESTED);
 }
 
-/* The call that was left was on that other stack. */
-UNIT_TEST(what_was_left_on_another_stack_stays_unknown)
+static void leave_elsewhere(void)
 {
-	begin();
 	if (!setjmp(way_out)) {
 		within = leave;
 		allocate_elsewhere();
 	}
-	map_some();
-	expect_change(HI_MAPPING_NESTED);
+}
+
+/* The call that was left was on that other stack. */
+UNIT_TEST(a_call_on_the_own_stack_is_not_nested_in_one_elsewhere)
+{
+	begin();
+	leave_elsewhere();
+	CHECK_EQ(own_slot(&guest)->in_flight, 1);
+	expect_sample(map_some);
+	expect_sample(allocate);
+	expect_sample(map_elsewhere);
+	expect_sample(allocate_elsewhere);
+	/* the same of a guest, which has places only */
+	leave_elsewhere();
+	*own_slot(&guest) = (struct hi_thread_slot){.owner = arch_thread_pointer() | HI_SLOT_GUEST};
+	leave_elsewhere();
+	expect_sample(allocate);
+	expect_sample(map_elsewhere);
+	CHECK_EQ(guest.arena.control->counters.passed_bytes, 0);
+}
+
+/* Until there is a call on the thread's own stack. */
+UNIT_TEST(what_stays_elsewhere_is_unknown_and_counted)
+{
+	const struct hi_counters *counters;
+
+	begin();
+	counters = &guest.arena.control->counters;
+	leave_elsewhere();
 	map_elsewhere();
 	expect_change(HI_MAPPING_NESTED);
+	allocate_elsewhere();
+	expect_nothing(&guest);
+	CHECK_EQ(counters->no_thread_slot, 1);
+	CHECK_EQ(counters->passed_bytes, 5);
+	guest.arena.control->interval = 1 << 20;
+	own_slot(&guest)->countdown = 5;
+	allocate_elsewhere();
+	CHECK_EQ(counters->passed_bytes, 5 + 5 + (1 << 20));
+	expect_nothing(&guest);
 }
 
 UNIT_MAIN()

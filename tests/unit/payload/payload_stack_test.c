@@ -133,6 +133,43 @@ UNIT_TEST(interpreted_frame_has_its_callers_sp_beside_bp)
 	CHECK_EQ(walk(&scene, TEXT + 0x150, 0, 64), HI_END_BAD_FRAME);
 }
 
+UNIT_TEST(interpreted_frame_is_its_method)
+{
+	const uint64_t method = 0x7f0012345678;
+	struct scene scene = scene_open();
+	uint64_t first, pc = TEXT + 0x150;
+
+	ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, -1, HI_UNWIND_BP_SP, -3},
+	     {0x200, 4, HI_UNWIND_SP, -2});
+	scene.stack[5] = method;
+	scene.stack[7] = at(&scene, 20);
+	scene.stack[8] = at(&scene, 60);
+	scene.stack[9] = TEXT + 0x250;
+	scene.stack[23] = TEXT + 0x50;
+	CHECK_EQ(walk(&scene, pc, 0, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK_EQ(scene.count, 3);
+	CHECK_EQ(scene.frame[0], HI_FRAME_METHOD | method);
+	CHECK_EQ(scene.frame[1], TEXT + 0x250);
+	CHECK(!scene.was_known);
+	/* where the interpreter was makes no other stack, another method does */
+	first = scene.id;
+	CHECK_EQ(walk(&scene, pc + 8, 0, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK_EQ(scene.id, first);
+	scene.stack[5] = method + 8;
+	CHECK_EQ(walk(&scene, pc, 0, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK(scene.id != first);
+	/* what cannot be one */
+	for (unsigned i = 0; i < 3; i++) {
+		scene.stack[5] = (const uint64_t[]){0, method + 1, HI_FRAME_METHOD | method}[i];
+		CHECK_EQ(walk(&scene, pc, 0, at(&scene, 8)), HI_END_COMPLETE);
+		CHECK_EQ(scene.frame[0], pc);
+	}
+	/* below the frame's sp */
+	scene.stack[5] = method;
+	CHECK_EQ(walk(&scene, pc, 6, at(&scene, 8)), HI_END_COMPLETE);
+	CHECK_EQ(scene.frame[0], pc);
+}
+
 /* Rows of code that comes and goes may be wrong, and a foreign stack may lack a part. */
 UNIT_TEST(changing_code_has_rows_on_the_threads_own_stack_only)
 {

@@ -7,10 +7,11 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unwind.h>
 
+#include "hooked_call.h"
 #include "payload_guest.h"
+#include "stepping.h"
 
 static size_t seen_argument[6];
 
@@ -148,21 +149,6 @@ UNIT_TEST(throwing_new_never_meets_our_frame)
 
 /* ---- stacks that are taken in an original ---------------------------------------------------- */
 
-/*
- * A function that saves all registers that calls keep, and makes a call by one of them: what the
- * injector looks for in the target's own code.
- */
-void gadget_of_a_test(void);
-__asm__(".text\n"
-	"frame_of_a_test: .cfi_startproc\n"
-	".cfi_def_cfa %rbp, 16\n .cfi_offset %rbp, -16\n .cfi_offset %r15, -24\n .cfi_offset %r14, "
-	"-32\n"
-	".cfi_offset %r13, -40\n .cfi_offset %r12, -48\n .cfi_offset %rbx, -56\n"
-	"nop\n"
-	".globl gadget_of_a_test\n .type gadget_of_a_test, @function\n"
-	"gadget_of_a_test: call *%r13\n"
-	".cfi_endproc\n");
-
 static struct taken {
 	const void *wanted;
 	unsigned frames, gadgets;
@@ -203,6 +189,7 @@ UNIT_TEST(a_stack_taken_in_an_original_leads_to_its_caller)
 
 	taken = (struct taken){.wanted = (const void *)(uintptr_t)call_with_registers_in_use};
 	words->return_gadget = (uintptr_t)gadget_of_a_test;
+	words->return_register = 2;
 	CHECK_EQ(call_with_registers_in_use(function, 1, 10, 100, 1000), 4321);
 	CHECK(taken.is_found);
 	/* by its rows, and not by those that the payload has in this program */
@@ -237,14 +224,10 @@ UNIT_TEST(malloc_and_memalign_stand_for_throwing_new)
 	new_handler = NULL;
 }
 
-/* An allocator whose blocks begin 64 bytes behind wherever its caller's frame pointer points to. */
-__attribute__((naked)) static void *malloc_at_frame_pointer(__attribute__((unused)) size_t size)
-{
-	__asm__("lea 64(%rbp), %rax\n\tret");
-}
-
 UNIT_TEST(to_an_original_that_we_call_the_stack_ends_there)
 {
+	if (!STACK_ENDS_IN_ORIGINALS)
+		SKIP("on this CPU frame records lead from the original to the caller");
 	struct guest guest = guest_open(1);
 	malloc_fn *entry =
 		(malloc_fn *)arena_entry(arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_alloc,
@@ -254,12 +237,6 @@ UNIT_TEST(to_an_original_that_we_call_the_stack_ends_there)
 	CHECK(entry(48) == behind_zero);
 	expect_alloc(&guest, behind_zero, 48, HI_FN_MALLOC);
 	expect_nothing(&guest);
-}
-
-/* An allocator whose block is wherever its stack begins. */
-__attribute__((naked)) static void *malloc_at_stack_pointer(__attribute__((unused)) size_t size)
-{
-	__asm__("lea 8(%rsp), %rax\n\tret");
 }
 
 UNIT_TEST(an_original_that_we_call_has_its_stack_aligned)
@@ -369,25 +346,23 @@ UNIT_TEST(a_forked_child_passes_through)
  * program), another one in each round. It must get through the rest, and tell nothing.
  */
 extern const char __executable_start, etext;
-#define TRAP_FLAG 0x100
 #define STRIDE 11
 static volatile bool is_stepped_child;
 static volatile unsigned steps, children;
 
 static void fork_at_step(int signal, siginfo_t *info, void *context)
 {
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	const uintptr_t pc = (uintptr_t)registers[REG_RIP];
+	const uintptr_t pc = stepping_pc(context);
 	pid_t pid;
 	int status = -1;
 
 	(void)signal, (void)info;
 	if (pc < (uintptr_t)&__executable_start || pc >= (uintptr_t)&etext || ++steps % STRIDE)
 		return;
-	pid = (pid_t)syscall(SYS_fork);
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL); /* as fork */
 	if (pid == 0) {
 		is_stepped_child = true;
-		registers[REG_EFL] &= ~TRAP_FLAG;
+		stepping_end(context);
 		return;
 	}
 	children++;
@@ -397,26 +372,16 @@ static void fork_at_step(int signal, siginfo_t *info, void *context)
 			  (unsigned)status);
 }
 
-/* Beyond the red zone. */
-static inline void set_stepping(uint64_t flag)
-{
-	__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\torq %0, "
-			 "(%%rsp)\n\tpopfq\n\tadd $128, %%rsp"
-			 :
-			 : "r"(flag)
-			 : "memory", "cc");
-}
-
 static void *step_through(const struct guest *guest, void *block, size_t size)
 {
-	set_stepping(TRAP_FLAG);
+	set_stepping(true);
 	if (!block)
 		block = guest->malloc(size);
 	else if (size)
 		block = guest->realloc(block, size);
 	else
 		guest->free(block);
-	set_stepping(0);
+	set_stepping(false);
 	if (is_stepped_child)
 		_exit(guest->arena.state->armed ? 1 : 7);
 	return block;
@@ -440,6 +405,8 @@ UNIT_SLOW_TEST(a_child_forked_anywhere_in_a_hook_gets_through_and_tells_nothing)
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("thousands of forks with the sanitizer's memory take minutes");
 #endif
+	if (!CAN_STEP_ITSELF)
+		SKIP("on this CPU no program can step through itself");
 	struct guest guest = guest_open(1);
 	const struct sigaction action = {.sa_sigaction = fork_at_step,
 					 .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -603,9 +570,11 @@ UNIT_TEST(an_unknown_stack_is_reported_seldom)
 /* ---- small stacks ---------------------------------------------------------------------------- */
 
 #ifdef __SSP_STRONG__
-#define STACK_USE_MAX (608 + 32) /* with stack guards, which the payload has only here */
+#define STACK_USE_MAX                                                               \
+	(HOOK_STACK_MAX + 32) /* with stack guards, which the payload has only here \
+			       */
 #else
-#define STACK_USE_MAX 608
+#define STACK_USE_MAX HOOK_STACK_MAX
 #endif
 #define PAINT 0xa5
 static _Alignas(64) uint8_t painted[16384];
@@ -638,11 +607,7 @@ static size_t stack_used(void *function, uint64_t a, uint64_t b)
 	size_t untouched = 0;
 
 	memset(painted, PAINT, sizeof(painted));
-	__asm__ volatile(
-		"mov %%rsp, %%rbx\n\tmov %[top], %%rsp\n\tcall *%[function]\n\tmov %%rbx, %%rsp"
-		: "+D"(a), "+S"(b)
-		: [top] "r"(top), [function] "r"(function)
-		: "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+	call_on_stack(function, a, b, top);
 	while (untouched < sizeof(painted) && painted[untouched] == PAINT)
 		untouched++;
 	return sizeof(painted) - untouched;
@@ -663,6 +628,7 @@ UNIT_TEST(little_stack_is_used_for_a_named_function)
 
 	words->named = (struct hi_named_arguments){.size = 1, .pool = 2};
 	words->return_gadget = (uintptr_t)gadget_of_a_test;
+	words->return_register = 2;
 	used = stack_used(arena_entry(words), 100, 0x1000);
 	printf("# named %zu bytes of stack\n", used);
 	CHECK(used <= NAMED_STACK_USE_MAX);
@@ -749,15 +715,14 @@ UNIT_TEST(templates_fit_and_inert_ones_do_nothing)
 }
 
 /* It takes the place of entries in the midst of which threads may stand. */
-UNIT_TEST(an_inert_entry_leads_to_the_original_from_every_byte_but_its_second)
+UNIT_TEST(an_inert_entry_leads_to_the_original_from_wherever_a_thread_may_be)
 {
-	enum { LAST_JUMP = 6 };
 	struct guest guest = guest_open(1);
 	const uintptr_t inert = (uintptr_t)arena_entry(
 		arena_gate(&guest.arena, HI_FN_MALLOC, hi_gate_inert, NULL, malloc));
 
-	for (unsigned at = 0; at <= HI_GATE_STRIDE - LAST_JUMP; at++) {
-		if (at == 1)
+	for (unsigned at = 0; at <= HI_GATE_STRIDE - INERT_LAST_BYTES; at += INERT_STEP) {
+		if (at == 1) /* no entry begins with an instruction of one byte */
 			continue;
 		void *block = ((malloc_fn *)(inert + at))(10);
 		CHECK(block && malloc_usable_size(block) >= 10);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answer_compare_test.c - what grows by its samples, compared with what was freed and with the
- * memory of the process.
+ * answer_compare_test.c - what grows by its samples, compared with what was freed, with what the
+ * allocators count in use, and with the memory of the process.
  */
 #include "unit.h"
 
@@ -22,9 +22,80 @@ UNIT_TEST(what_takes_the_place_of_older_blocks_is_no_leak)
 
 	scene_leak(&profile, cache_stack, SIZE, COUNT);
 	scene_old_freed(&profile, SIZE, COUNT);
+	scene_looks(&profile, 0);
 	struct answer answer = scene_only_row(&profile, TREND_REPLACES);
 	CHECK_STR(scene_function(&answer, 0), "fill_cache");
 	CHECK(answer.slope == 0 && answer.explained < 0);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* As a leak looks the same as long as older blocks are freed. */
+UNIT_TEST(what_replaces_older_blocks_is_decided_by_what_is_in_use)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, cache_stack, 4 * SIZE, COUNT);
+	scene_old_freed(&profile, 4 * SIZE, COUNT - 20);
+	for (int looks = 0; looks < 3; looks++) {
+		static const double grown[] = {0, 15.0 * 4 * SIZE, 20.0 * 4 * SIZE};
+
+		if (looks)
+			scene_looks(&profile, grown[looks]);
+		struct answer answer = scene_answer(&profile);
+		CHECK_EQ(answer.verdict, looks == 1 ? TREND_REPLACES : TREND_TOO_FEW);
+		CHECK_EQ(answer.row[0].trend.verdict, TREND_REPLACES);
+		CHECK(answer.more_ns == (looks == 1 ? 0 : answer.window_ns));
+		answer_close(&answer);
+	}
+	profile_close(&profile);
+}
+
+/* What is in use has the slope of most of the time; how much it is at the end tells more. */
+UNIT_TEST(what_begins_late_grows_by_all_that_comes)
+{
+	struct profile profile = scene_open();
+
+	for (uint32_t i = 0; i < COUNT; i++)
+		scene_block(&profile, leak_stack, SIZE, 6 + (SCENE_S - 6) * (i + 0.5) / COUNT,
+			    SCENE_S);
+	for (uint32_t s = 0; s <= (uint32_t)SCENE_S; s++)
+		heap_history_add(
+			&profile.meta.heap,
+			&(struct heap_moment){
+				.time_ns = (uint64_t)(s * SCENE_NS_PER_S) + 1,
+				.anonymous = 100 * MIB,
+				.used_bytes =
+					50 * MIB +
+					(uint64_t)(s <= 17 ? 0 : SIZE * COUNT * (s - 17) / 3.0)});
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK(answer.use.is_known && answer.slope_low > 1.1 * answer.use.high);
+	CHECK(!answer.is_partly);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* Larger blocks in the place of smaller ones: it grows, but not by all that comes. */
+UNIT_TEST(what_replaces_smaller_blocks_grows_by_the_difference)
+{
+	struct profile profile = scene_open();
+	const double come = 4.0 * SIZE * COUNT, more = 0.6 * come;
+
+	scene_leak(&profile, cache_stack, 4 * SIZE, COUNT);
+	scene_process(&profile, more);
+	scene_looks(&profile, more);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK(answer.is_partly);
+	CHECK(scene_is_near(answer.slope, come / SCENE_S, 0.1));
+	CHECK(scene_is_near(answer.explained, 1, 0.02));
+	CHECK(answer.explained_high < 1.1);
+	answer_close(&answer);
+	/* all of it */
+	scene_looks(&profile, come);
+	profile.meta.moment_count = 0;
+	scene_process(&profile, come);
+	answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK(!answer.is_partly && scene_is_near(answer.explained, 1, 0.1));
 	answer_close(&answer);
 	profile_close(&profile);
 }
@@ -46,14 +117,187 @@ UNIT_TEST(only_frees_of_its_sizes_take_from_growth)
 	}
 }
 
-UNIT_TEST(what_grows_while_the_process_does_not_is_no_leak)
+/* It may be a leak of which few pages are touched, or into memory that was free. */
+UNIT_TEST(what_grows_while_the_process_does_not_is_undecided)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_process(&profile, 0);
+	struct answer answer = scene_only_row(&profile, TREND_TOO_FEW);
+	CHECK(answer.process.is_known && answer.process.slope == 0);
+	CHECK(answer.row[0].is_unshown);
+	CHECK(answer.more_ns == answer.window_ns);
+	answer_close(&answer);
+	/* what it had at the start lasts for 16 times what grew in the window */
+	profile.meta.memory.anonymous_begin = 16ull * SIZE * COUNT;
+	answer = scene_only_row(&profile, TREND_TOO_FEW);
+	CHECK(scene_is_near(answer.more_ns, 15 * SCENE_S * SCENE_NS_PER_S, 0.1));
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* Their count knows nothing of pages. */
+UNIT_TEST(a_leak_that_the_process_does_not_show_is_in_use)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_process(&profile, 0);
+	scene_looks(&profile, SIZE * COUNT);
+	struct answer answer = scene_only_row(&profile, TREND_GROWS);
+	CHECK(answer.use.is_known && !answer.row[0].is_unshown);
+	CHECK(scene_is_near(answer.use.slope, SIZE * COUNT / SCENE_S, 0.01));
+	answer_close(&answer);
+	/* nor of how little it is */
+	profile.meta.moment_count = 0;
+	profile_forget(&profile);
+	scene_leak(&profile, leak_stack, KIB, 64);
+	scene_process(&profile, 0);
+	scene_looks(&profile, 64 * KIB);
+	answer = scene_only_row(&profile, TREND_GROWS);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+UNIT_TEST(what_grows_while_no_more_is_in_use_is_no_leak)
 {
 	struct profile profile = scene_open();
 
 	scene_leak(&profile, cache_stack, SIZE, COUNT);
-	scene_process(&profile, 0);
+	scene_looks(&profile, 0);
 	struct answer answer = scene_only_row(&profile, TREND_REPLACES);
-	CHECK(answer.process.is_known && answer.process.slope == 0);
+	answer_close(&answer);
+	/* whatever else the process grows by */
+	scene_process(&profile, SIZE * COUNT);
+	answer = scene_answer(&profile);
+	CHECK_EQ(answer.row[0].trend.verdict, TREND_REPLACES);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* An allocator that nobody has counted may be where the leak is. */
+UNIT_TEST(looks_that_miss_an_allocator_decide_nothing)
+{
+	static char glibc[] = "glibc 2.36", both[] = "glibc 2.36 and jemalloc 5.3",
+		    hooked[] = "glibc in libc.so.6\nan allocator in program", refusal[] = "no";
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_process(&profile, 0);
+	scene_looks(&profile, 0);
+	profile.meta.heap.name = glibc;
+	profile.meta.hooked = hooked;
+	struct answer answer = scene_only_row(&profile, TREND_TOO_FEW);
+	answer_close(&answer);
+	profile.meta.heap.name = both;
+	answer = scene_only_row(&profile, TREND_REPLACES);
+	answer_close(&answer);
+	profile.meta.heap.refusal = refusal;
+	answer = scene_only_row(&profile, TREND_TOO_FEW);
+	answer_close(&answer);
+	profile.meta.heap.refusal = NULL;
+	/* the samples see more in use than it has counted */
+	for (uint32_t i = 0; i < profile.meta.moment_count; i++)
+		profile.meta.moment[i].seen = 70u * MIB;
+	answer = scene_only_row(&profile, TREND_TOO_FEW);
+	answer_close(&answer);
+	profile.meta.moment_count = 0;
+	scene_process(&profile, 0);
+	profile.meta.heap.count = 5; /* too few */
+	answer = scene_only_row(&profile, TREND_TOO_FEW);
+	answer_close(&answer);
+	profile.meta.heap.name = profile.meta.hooked = NULL;
+	profile_close(&profile);
+}
+
+/* Frees that were counted wrongly; or two of a kind, and the count is of both. */
+UNIT_TEST(what_is_in_use_may_contradict_frees)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_old_freed(&profile, SIZE, COUNT);
+	scene_looks(&profile, SIZE * COUNT);
+	struct answer answer = scene_only_row(&profile, TREND_TOO_FEW);
+	CHECK(answer.more_ns > 0);
+	answer_close(&answer);
+	/* another one is why more is in use */
+	scene_leak(&profile, "main;serve;other;malloc", 4 * SIZE, COUNT);
+	scene_looks(&profile, 4 * SIZE * COUNT);
+	answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_GROWS);
+	CHECK_STR(scene_function(&answer, 0), "other");
+	CHECK_EQ(answer.row[1].trend.verdict, TREND_REPLACES);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* A leak that is touched in part, beside a cache of other sizes. */
+UNIT_TEST(places_that_grow_more_than_what_is_in_use_are_undecided)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_leak(&profile, cache_stack, SIZE, COUNT);
+	scene_process(&profile, 0);
+	scene_looks(&profile, SIZE * COUNT);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
+	CHECK_EQ(answer.row_count, 2);
+	CHECK_EQ(answer.row[0].trend.verdict, TREND_TOO_FEW);
+	CHECK_EQ(answer.row[1].trend.verdict, TREND_TOO_FEW);
+	answer_close(&answer);
+	/* both leak */
+	scene_looks(&profile, 2 * SIZE * COUNT);
+	answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_GROWS);
+	CHECK_EQ(answer.growing, 2);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* Classes have no stacks: what came in addition may be of either. */
+UNIT_TEST(frees_do_not_confirm_two_places_of_the_same_sizes)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, 2 * COUNT);
+	scene_leak(&profile, cache_stack, SIZE, COUNT);
+	scene_old_freed(&profile, SIZE, COUNT);
+	scene_process(&profile, 2.0 * SIZE * COUNT);
+	scene_looks(&profile, 2.0 * SIZE * COUNT);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
+	CHECK_EQ(answer.row_count, 2);
+	CHECK_EQ(answer.growing, 0);
+	CHECK_EQ(answer.doubted, 2);
+	CHECK(scene_is_near(answer.doubted_slope, 3.0 * SIZE * COUNT / SCENE_S, 0.01));
+	answer_close(&answer);
+	/* both leak, as the frees were of the session */
+	scene_looks(&profile, 3.0 * SIZE * COUNT);
+	answer = scene_answer(&profile);
+	CHECK_EQ(answer.growing, 2);
+	CHECK_EQ(answer.doubted, 0);
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
+/* Had the cache added all that it holds, there would still be more of the leak. */
+UNIT_TEST(frees_confirm_what_exceeds_a_small_cache_of_the_same_sizes)
+{
+	struct profile profile = scene_open();
+
+	scene_leak(&profile, leak_stack, SIZE, COUNT);
+	scene_leak(&profile, cache_stack, SIZE, 2 * COUNT / 5);
+	scene_old_freed(&profile, SIZE, 2 * COUNT / 5);
+	scene_looks(&profile, SIZE * COUNT);
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_GROWS);
+	CHECK_EQ(answer.growing, 1);
+	CHECK_STR(scene_function(&answer, 0), "leak_here");
+	CHECK_EQ(answer.row[1].trend.verdict, TREND_TOO_FEW);
+	CHECK_EQ(answer.doubted, 1);
 	answer_close(&answer);
 	profile_close(&profile);
 }
@@ -87,7 +331,10 @@ UNIT_TEST(what_replaces_blocks_of_another_size_is_no_leak)
 	scene_leak(&profile, leak_stack, SIZE, COUNT);
 	scene_old_freed(&profile, 4 * SIZE, COUNT / 4);
 	scene_process(&profile, 0);
-	struct answer answer = scene_only_row(&profile, TREND_REPLACES);
+	struct answer answer = scene_only_row(&profile, TREND_TOO_FEW);
+	answer_close(&answer);
+	scene_looks(&profile, 0);
+	answer = scene_only_row(&profile, TREND_REPLACES);
 	answer_close(&answer);
 	profile_close(&profile);
 }
@@ -124,10 +371,10 @@ UNIT_TEST(places_that_grow_more_than_the_process_are_undecided)
 	CHECK_EQ(answer.growing, 0);
 	CHECK_EQ(answer.row_count, 2);
 	answer_close(&answer);
-	/* what frees confirm remains */
+	/* frees do not tell the one from the other */
 	scene_old_freed(&profile, SIZE, COUNT);
 	answer = scene_answer(&profile);
-	CHECK_EQ(answer.verdict, TREND_GROWS);
+	CHECK_EQ(answer.verdict, TREND_TOO_FEW);
 	answer_close(&answer);
 	profile_close(&profile);
 }
@@ -190,8 +437,9 @@ UNIT_TEST(frees_of_the_session_are_not_taken_for_older_ones)
 		if (churns)
 			scene_blocks(&profile, "main;churn;malloc", SIZE, 100, 0.1);
 		scene_old_freed(&profile, SIZE, churns ? 690 : 452);
-		struct answer answer =
-			scene_only_row(&profile, churns ? TREND_GROWS : TREND_REPLACES);
+		struct answer answer = scene_answer(&profile);
+		CHECK_EQ(answer.row_count, 1);
+		CHECK_EQ(answer.row[0].trend.verdict, churns ? TREND_GROWS : TREND_REPLACES);
 		CHECK_STR(scene_function(&answer, 0), "leak_here");
 		answer_close(&answer);
 		profile_close(&profile);

@@ -186,6 +186,20 @@ UNIT_TEST(a_claim_is_no_smaller_than_what_is_held)
 	profile_close(&profile);
 }
 
+/* Nor than what was passed over, of which nothing is known. */
+UNIT_TEST(a_claim_is_no_smaller_than_what_was_passed_over)
+{
+	struct profile profile = scene_open();
+
+	scene_blocks(&profile, "main;serve;churn;malloc", SIZE, 1000, 0.5);
+	profile.meta.passed_bytes = 40ull * SIZE;
+	struct answer answer = scene_answer(&profile);
+	CHECK_EQ(answer.verdict, TREND_STEADY);
+	CHECK(scene_is_near(answer.claimed, 40 * SIZE / SCENE_S, 0.001));
+	answer_close(&answer);
+	profile_close(&profile);
+}
+
 UNIT_TEST(nothing_grows)
 {
 	struct profile profile = scene_open();

@@ -61,7 +61,11 @@ UNIT_TEST(aarch64)
 		    WANTED("stp x29, x30, [sp, #-0x10]!", 4, 0));
 	check_first(disassembler, CODE(0x04, 0, 0, 0x94), WANTED("bl #0x1010", 4, 0x1010));
 	check_first(disassembler, CODE(0x40, 0, 0, 0xb4), WANTED("cbz x0, #0x1008", 4, 0x1008));
+	check_first(disassembler, CODE(0x21, 0, 0, 0x54), WANTED("b.ne #0x1004", 4, 0x1004));
 	check_first(disassembler, CODE(0, 0x40, 0, 0x91), WANTED("add x0, x0, #0x10", 4, 0));
+	check_first(disassembler, CODE(0, 0, 0x22, 0xd4), WANTED("brk #0x1000", 4, 0));
+	check_first(disassembler, CODE(0x20, 0x7c, 0x10, 0x33),
+		    WANTED("bfxil w0, w1, #0x10, #0x10", 4, 0));
 	check_first(disassembler, CODE(0xff, 0xff, 0xff, 0xff, 0),
 		    WANTED(".byte 0xff, 0xff, 0xff, 0xff", 4, 0));
 	check_first(disassembler, CODE(0xff, 0xff), WANTED(".byte 0xff, 0xff", 2, 0));

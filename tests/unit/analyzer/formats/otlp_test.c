@@ -10,7 +10,12 @@
 #include <errno.h>
 
 #include "hi_otlp.h"
+#include "mapping_rows.h"
+#include "pool_rows.h"
+#include "pprof.h"
 #include "protobuf.h"
+#include "sample_profile.h"
+#include "sample_types.h"
 #include "wire_fields.h"
 
 /* ---- the profile ----------------------------------------------------------------------------- */
@@ -295,6 +300,82 @@ UNIT_TEST(values_are_those_of_the_samples)
 	CHECK_EQ(count_of(objects, 2), 2);
 	CHECK_EQ(packed(inner(inner(objects, 2, 0), 4, 0), 0), 5);
 	CHECK_EQ(packed(inner(inner(objects, 2, 1), 4, 0), 0), 1);
+	free(request.bytes);
+}
+
+static int64_t sum_of(struct field profile)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < count_of(profile, 2); i++)
+		sum += (int64_t)packed(inner(inner(profile, 2, i), 4, 0), 0);
+	return sum;
+}
+
+static void fill(struct profile_row *row, uint64_t bytes)
+{
+	row->alloc_count = 3;
+	row->alloc_bytes = 3 * bytes;
+	row->inuse_count = 2;
+	row->inuse_bytes = 2 * bytes;
+	row->resident_bytes = bytes;
+	row->swapped_bytes = bytes / 2;
+}
+
+/* One that has all types: of blocks, of mappings, and of blocks of pools. */
+static struct protobuf profile_of_all_types(void)
+{
+	struct profile profile = sample_open();
+	struct profile_row *row =
+		sample_row(&profile, (uint32_t[]){sample_frame(&profile, "f")}, 1, 1000);
+	struct profile_row_key key = row->key;
+	struct protobuf message = {0};
+	uint32_t index;
+
+	fill(row, 1000);
+	CHECK_EQ(profile_mapping_at(&profile, &key, &index), 0);
+	fill(&profile.mapping[index], 4096);
+	CHECK_EQ(profile_pooled_at(&profile, &key, &index), 0);
+	fill(&profile.pooled[index], 10);
+	profile.has_mappings = profile.has_pooled = true;
+	profile.meta.residency = profile.mapping_residency = PROFILE_RESIDENCY_KNOWN;
+	CHECK_EQ(pprof_message(&profile, &message), 0);
+	profile_close(&profile);
+	return message;
+}
+
+/* What the .pb.gz has is there: each type with its sum, and nothing else. */
+UNIT_TEST(mappings_and_pools_have_their_profiles)
+{
+	static const struct {
+		const char *type, *unit;
+		int64_t sum;
+	} wanted[] = {
+		{"alloc_objects", "count", 3},
+		{"alloc_space", "bytes", 3000},
+		{"inuse_objects", "count", 2},
+		{"inuse_space", "bytes", 2000},
+		{"resident_space", "bytes", 1000},
+		{"swapped_space", "bytes", 500},
+		{"mmap_objects", "count", 3},
+		{"mmap_space", "bytes", 12288},
+		{"inuse_mmap_objects", "count", 2},
+		{"inuse_mmap_space", "bytes", 8192},
+		{"resident_mmap_space", "bytes", 4096},
+		{"pool_objects", "count", 3},
+		{"pool_space", "bytes", 30},
+		{"inuse_pool_objects", "count", 2},
+		{"inuse_pool_space", "bytes", 20},
+	};
+	struct protobuf profile = profile_of_all_types();
+	const struct request request = request_of(&profile);
+	const size_t count = sizeof(wanted) / sizeof(*wanted);
+
+	CHECK_EQ(count, SAMPLE_TYPE_COUNT + MAPPING_TYPES + POOL_TYPES);
+	CHECK_EQ(count_of(request.scope, 2), count);
+	for (size_t i = 0; i < count; i++)
+		CHECK_EQ(sum_of(profile_named(&request, wanted[i].type, wanted[i].unit)),
+			 wanted[i].sum);
 	free(request.bytes);
 }
 

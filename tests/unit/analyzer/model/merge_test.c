@@ -94,6 +94,28 @@ UNIT_TEST(like_is_added_to_like)
 	profile_close(&all);
 }
 
+/* A sampled mapping of which a part is gone is as likely as the whole one was. */
+UNIT_TEST(a_sum_of_mappings_is_of_mappings)
+{
+	struct profile all, one;
+	struct estimate sum;
+
+	CHECK_EQ(profile_open(&all), 0);
+	for (int i = 0; i < 2; i++) {
+		make(&one, 0x400100, 3, NULL);
+		one.row[0].key.interval = 1000;
+		one.row[0].inuse_bytes /= 2;
+		one.row[0].is_mapping = true;
+		sum = estimate_of(&one, &one.row[0], INUSE_SPACE);
+		CHECK_EQ(profile_merge(&all, &one, PROFILE_NEW), 0);
+		profile_close(&one);
+	}
+	CHECK(all.row[0].is_mapping && !all.row[0].is_pooled);
+	CHECK_EQ(estimate_round(estimate_of(&all, &all.row[0], INUSE_SPACE).value),
+		 estimate_round(2 * sum.value));
+	profile_close(&all);
+}
+
 UNIT_TEST(a_base_counts_against_the_rest)
 {
 	struct profile all;

@@ -54,6 +54,22 @@ UNIT_TEST(bad_records_are_skipped_and_the_first_is_named)
 	profile_close(&profile);
 }
 
+/* Kernels of other CPUs have addresses of 52 bits and more. */
+UNIT_TEST(blocks_and_intervals_of_large_address_spaces_are_possible)
+{
+	struct profile profile;
+	FILE *file = stream_begin(1);
+
+	stream_interval(file, 1ull << 53);
+	stream_alloc(file, 0x7000, 1ull << 51, site_a, 2);
+	stream_interval(file, 1);
+	stream_end(file);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK(!profile.meta.damage);
+	CHECK_EQ(profile.row[0].inuse_bytes, 1ull << 51);
+	profile_close(&profile);
+}
+
 UNIT_TEST(a_cut_stream_shows_what_was_good)
 {
 	struct profile profile;

@@ -52,6 +52,17 @@ UNIT_TEST(parts_that_go_are_no_longer_in_use)
 	profile_close(&profile);
 }
 
+/* Of aarch64 they have one bit more than of x86-64. */
+UNIT_TEST(addresses_of_any_cpu_are_known)
+{
+	FILE *file = stream_begin(1);
+
+	put_mapped(file, 0xffff90000000, PAGE, 1, site_a);
+	CHECK_EQ(replayed(file, &profile), 0);
+	CHECK_EQ(profile.mapping_count, 1);
+	profile_close(&profile);
+}
+
 UNIT_TEST(mappings_were_asked_for_where_none_was_made)
 {
 	FILE *file = stream_begin(1);

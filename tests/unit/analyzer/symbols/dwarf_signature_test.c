@@ -34,14 +34,22 @@ static const char *compile(const char *compiler, const char *options, const char
 	snprintf(command, sizeof(command), "command -v %s >/dev/null", compiler);
 	if (system(command))
 		return NULL;
-	snprintf(path, sizeof(path), "%s/a.%s", directory, strstr(compiler, "++") ? "cc" : "c");
+	snprintf(path, sizeof(path), "%s/a.%s", directory,
+		 strstr(compiler, "++")     ? "cc"
+		 : strstr(compiler, "gnat") ? "adb"
+					    : "c");
 	snprintf(library, sizeof(library), "%s/a.so", directory);
 	FILE *file = fopen(path, "w");
 	CHECK(file);
 	fputs(source, file);
 	fclose(file);
-	snprintf(command, sizeof(command), "%s %s -shared -fPIC -o %s %s", compiler, options,
-		 library, path);
+	if (strstr(compiler, "gnat")) /* does not link */
+		snprintf(command, sizeof(command),
+			 "cd %s && %s %s -fPIC -c a.adb && gcc -shared -o %s a.o", directory,
+			 compiler, options, library);
+	else
+		snprintf(command, sizeof(command), "%s %s -shared -fPIC -o %s %s", compiler,
+			 options, library, path);
 	CHECK_EQ(system(command), 0);
 	return library;
 }
@@ -171,6 +179,26 @@ UNIT_TEST(of_a_method_this_is_the_first)
 		CHECK_EQ(got.parameter[1].kind, HI_PARAMETER_INTEGER);
 		CHECK(!strcmp(got.parameter[1].name, "size"));
 	}
+}
+
+UNIT_TEST(of_ada_an_address_is_a_pointer_and_a_range_an_integer)
+{
+	static const char get[] =
+		"with System; with System.Storage_Elements; use System.Storage_Elements;\n"
+		"function A (Pool : System.Address; Size : Storage_Count) return System.Address "
+		"is\n"
+		"begin return Pool + Storage_Offset (Size); end A;\n";
+	const char *library = compile("gnatgcc", "-g -O1 -gnatp", get);
+	struct hi_signature got;
+
+	if (!library)
+		SKIP("there is no compiler for Ada here");
+	CHECK_EQ(read_of(library, "_ada_a", &got), 0);
+	CHECK_EQ(got.count, 2u);
+	CHECK_EQ(got.result.kind, HI_PARAMETER_POINTER);
+	check_parameter(&got.parameter[0], HI_PARAMETER_POINTER, "system__address", "pool");
+	CHECK_EQ(got.parameter[1].kind, HI_PARAMETER_INTEGER);
+	CHECK_EQ(got.parameter[1].bytes, 8);
 }
 
 UNIT_TEST(without_debug_information_nothing_is_known)

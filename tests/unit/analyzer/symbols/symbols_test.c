@@ -168,7 +168,7 @@ UNIT_TEST(binary_by_option)
 {
 	calling_function();
 	struct profile profile = profile_of("/nowhere/program", own_bias(), (uint64_t)addresses[0]);
-	const struct symbols_options options = {.binary = self_path()};
+	const struct symbols_options options = {.files.binary = self_path()};
 	CHECK_EQ(symbols_resolve(&profile, &options), 0);
 	CHECK_EQ(profile.frame[0].line_count, 2);
 	profile_close(&profile);

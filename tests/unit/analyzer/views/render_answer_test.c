@@ -319,15 +319,109 @@ UNIT_TEST(what_grows_at_several_places)
 	scene_end(&scene);
 }
 
+/* Beside what grows, something larger may. */
+UNIT_TEST(what_may_grow_beside_it)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.row[1] = scene.answer.row[0];
+	scene.answer.row[1].trend = (struct trend){.verdict = TREND_TOO_FEW,
+						   .slope = 8 * MIB,
+						   .slope_low = 4 * MIB,
+						   .slope_high = 9 * MIB};
+	scene.answer.row_count = 2;
+	check_rest(&scene.answer,
+		   "More may grow, which cannot be told yet: leak_here file.c:10, by 8MB/s.\n");
+	scene.answer.row[1].trend.verdict = TREND_REPLACES;
+	check_rest(&scene.answer,
+		   "leak_here file.c:10 holds 40MB more than at the start, and as much that is "
+		   "older was freed: a leak would look the same until these frees end.\n");
+	scene.answer.row[1].trend.slope_low = 2 * MIB;
+	check_rest(&scene.answer, "");
+	scene.answer.row[1].trend.slope_low = 4 * MIB;
+	scene.answer.row[1].trend.verdict = TREND_GROWS;
+	check_rest(&scene.answer, "");
+	scene_end(&scene);
+}
+
+/* The process hardly grows, though what is in use does. */
+UNIT_TEST(what_is_in_use_and_not_touched)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.use = (struct heap_use){
+		.is_known = true, .slope = 3 * MIB, .low = 2.1 * MIB, .high = 4 * MIB};
+	scene.answer.process = (struct process_growth){
+		.is_known = true, .bytes = 8 * MIB, .slope = MIB / 2, .low = 0, .high = MIB};
+	check_rest(
+		&scene.answer,
+		"The process grew by 8MB (512kB/s, 0/s .. 1024kB/s of anonymous memory).\n"
+		"By the allocator's own count what is in use grows by 3MB/s (2.10MB/s .. 4MB/s): "
+		"it is touched only in part, or fills memory that was free.\n");
+	scene.answer.use.low = 2 * MIB;
+	check_rest(&scene.answer,
+		   "The process grew by 8MB (512kB/s, 0/s .. 1024kB/s of anonymous memory).\n");
+	scene_end(&scene);
+}
+
 UNIT_TEST(what_replaces_older_blocks)
 {
 	struct scene scene;
 
 	scene_begin(&scene, TREND_REPLACES);
+	scene.answer.use = (struct heap_use){.is_known = true, .low = -4096, .high = 2048};
 	check_sentence(&scene.answer,
-		       "Nothing leaks that was seen: 40MB more than at the start are held by "
-		       "leak_here file.c:10, but the process does not grow by as much: new blocks "
-		       "replace older ones, or fill memory that was free.");
+		       "Nothing grows in all: 40MB more than at the start are held by leak_here "
+		       "file.c:10, but as much that is older was freed: new blocks replace older "
+		       "ones, and all that is in use grows by no more than 2kB/s, by the "
+		       "allocator's own count. A leak looks the same only while as much older "
+		       "memory is freed for good, which a longer session shows (--duration).");
+	scene.answer.use.high = 0;
+	check_sentence(&scene.answer,
+		       "Nothing grows in all: 40MB more than at the start are held by leak_here "
+		       "file.c:10, but as much that is older was freed: new blocks replace older "
+		       "ones, and all that is in use does not grow, by the allocator's own count. "
+		       "A leak looks the same only while as much older memory is freed for good, "
+		       "which a longer session shows (--duration).");
+	/* where nobody has counted */
+	scene.answer.use.is_known = false;
+	scene.answer.verdict = TREND_TOO_FEW;
+	scene.answer.more_ns = 20e9;
+	check_sentence(&scene.answer,
+		       "Nothing grows in all, as far as is known: 40MB more than at the start are "
+		       "held by leak_here file.c:10, but as much that is older was freed: new "
+		       "blocks replace older ones. A leak beside such frees looks the same until "
+		       "these end. It takes about 20.00s more (--duration).");
+	scene.answer.use = (struct heap_use){.is_known = true, .slope = MIB, .low = MIB / 2};
+	check_sentence(
+		&scene.answer,
+		"What is in use grows by 1MB/s. What grows by its samples, most at leak_here "
+		"file.c:10, replaces older blocks as far as is known, but a leak may be "
+		"among it. It takes about 20.00s more (--duration).");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_replaces_older_blocks_in_part)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.is_partly = true;
+	scene.answer.use = (struct heap_use){
+		.is_known = true, .slope = MIB, .low = MIB / 2, .high = 3 * MIB / 2};
+	char *text = text_of_answer(&scene.answer, render_answer_sentence);
+	CHECK_STR(text, "It grows by 1MB/s (95% interval 0.50MB/s .. 1.50MB/s, by the allocator's "
+			"own count): leak_here file.c:10.\n"
+			"New blocks that stay come by 2MB/s; the difference is older blocks that "
+			"were freed meanwhile.\n");
+	free(text);
+	scene.answer.use.slope = 0;
+	text = text_of_answer(&scene.answer, render_answer_sentence);
+	CHECK_STR(text, GROWS "By the allocator's own count what is in use does not grow in all: "
+			      "as much that is older was freed meanwhile.\n");
+	free(text);
 	scene_end(&scene);
 }
 
@@ -343,6 +437,52 @@ UNIT_TEST(what_is_not_decided)
 	check_sentence(&scene.answer,
 		       "Cannot tell yet whether it grows: leak_here file.c:10 may. It takes about "
 		       "42.00s more (--duration) or finer samples (--sample).");
+	scene.answer.use = (struct heap_use){.is_known = true, .slope = 3 * MIB, .low = 2 * MIB};
+	check_sentence(&scene.answer,
+		       "What is in use grows by 3MB/s, by the allocator's own count, but it cannot "
+		       "be told yet where: leak_here file.c:10 may. It takes about 42.00s more "
+		       "(--duration) or finer samples (--sample).");
+	scene.answer.doubted = 2;
+	scene.answer.doubted_slope = 5 * MIB;
+	check_sentence(&scene.answer,
+		       "What is in use grows by 3MB/s, by the allocator's own count, but 2 places "
+		       "seem to, by 5MB/s together: some of them replace older blocks, and it "
+		       "cannot be told yet which. The fastest is leak_here file.c:10. It takes "
+		       "about 42.00s more (--duration) or finer samples (--sample).");
+	scene.answer.row[0].is_unshown = true;
+	check_sentence(&scene.answer,
+		       "Cannot tell yet whether it grows: 40MB more than at the start are held by "
+		       "leak_here file.c:10, but the process does not grow by as much. They may be "
+		       "a leak that is touched only in part or fills memory that was free, or "
+		       "replace older blocks. It takes about 42.00s more (--duration).");
+	scene_end(&scene);
+}
+
+UNIT_TEST(what_has_grown_and_does_not_any_more)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_TOO_FEW);
+	scene.answer.risen = 38 * MIB;
+	scene.answer.row[0].came_ns = 7e9;
+	scene.answer.use = (struct heap_use){.is_known = true, .high = 1};
+	check_sentence(&scene.answer,
+		       "Nothing grows any more at the end, but 38MB more are in use than at the "
+		       "start, of which leak_here file.c:10 holds the largest part, which came in "
+		       "the first 7.00s. A program that warms up looks like that, and so does a "
+		       "leak that works only under load: it takes more of that load to tell, in a "
+		       "longer session (--duration) or another one.");
+	scene.answer.use.is_known = false;
+	scene.answer.row[0].came_ns = 19e9;
+	check_sentence(&scene.answer,
+		       "Nothing grows any more at the end, but the process has 38MB more than at "
+		       "the start, of which leak_here file.c:10 holds the largest part. A program "
+		       "that warms up looks like that, and so does a leak that works only under "
+		       "load: it takes more of that load to tell, in a longer session (--duration) "
+		       "or another one.");
+	char *text = text_of_answer(&scene.answer, render_answer_json);
+	CHECK(strstr(text, ",\"risen_bytes\":39845888,\"detectable_bytes_per_second\":"));
+	free(text);
 	scene_end(&scene);
 }
 
@@ -398,6 +538,29 @@ static const struct process_growth grown = {
 	.is_known = true, .slope = 4 * MIB, .low = 3 * MIB, .high = 5 * MIB, .bytes = 80 * MIB};
 
 /* A process that grows by other means has no steady memory. */
+/* After a call was left, what is mapped on other stacks is nobody's. */
+UNIT_TEST(what_was_mapped_by_nobody_known)
+{
+	struct scene scene;
+
+	scene_begin(&scene, TREND_STEADY);
+	scene.answer.row_count = 0;
+	scene.answer.claimed = scene.answer.detectable_anywhere = 2 * MIB;
+	scene.answer.mappings =
+		(struct mapping_growth){.is_known = true, .unknown = MIB, .resident = -1};
+	check_sentence(&scene.answer,
+		       "Nothing whose stack is known grows in these 20.00s; a leak of more than "
+		       "2MB/s would have been found.");
+	scene.answer.process = grown;
+	scene.answer.slope_high = 0;
+	scene.answer.mappings.unknown = 70 * MIB;
+	check_sentence(&scene.answer,
+		       "The process grows by 4MB/s, and nothing that was allocated through the "
+		       "hooked functions does: 70MB were mapped by signal handlers or after calls "
+		       "that were left, on stacks that are not known.");
+	scene_end(&scene);
+}
+
 UNIT_TEST(what_grows_unseen)
 {
 	struct scene scene;
@@ -571,6 +734,26 @@ UNIT_TEST(json_of_what_grows)
 			"\"samples\":100,\"stacks\":1,\"is_caller\":false,\"is_enlarged\":false,"
 			"\"share\":1.000,"
 			"\"stack\":[\"leak_here\",\"main\"]}]");
+	free(text);
+	scene_end(&scene);
+}
+
+/* The sentence is one line of several sentences. */
+UNIT_TEST(json_of_what_is_in_use)
+{
+	const struct heap_moment now = {.used_bytes = 20 * MIB};
+	struct scene scene;
+
+	scene_begin(&scene, TREND_GROWS);
+	scene.answer.process = grown;
+	scene.answer.explained = 0.2;
+	scene.answer.heap.now = &now;
+	scene.answer.use =
+		(struct heap_use){.is_known = true, .slope = 300, .low = 200, .high = 400};
+	char *text = text_of_answer(&scene.answer, render_answer_json);
+
+	CHECK(strstr(text, "file.c:10. That is only 20% of what the process grows by.\","));
+	CHECK(strstr(text, ",\"used_slope\":{\"value\":300.0,\"low\":200.0,\"high\":400.0}}"));
 	free(text);
 	scene_end(&scene);
 }

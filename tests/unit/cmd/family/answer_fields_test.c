@@ -19,7 +19,35 @@ UNIT_TEST(totals_and_the_sentence_are_read)
 	CHECK_EQ((long)fields.in_use_objects, 2);
 	CHECK_EQ((long)fields.allocated_bytes, 3000);
 	CHECK_EQ((long)fields.allocated_objects, 3);
-	CHECK_STR(fields.sentence, "It \"grows\" \\ ?[1m by anb: f.");
+	CHECK_STR(fields.sentence, "It \"grows\" \\ \\x1b[1m by a\\nb: f.");
+}
+
+#define TOTALS                                                                \
+	"{\"totals\":{\"samples\":0,\"in_use_bytes\":0,\"in_use_objects\":0," \
+	"\"allocated_bytes\":0,\"allocated_objects\":0},"
+#define MAPPINGS                                                                    \
+	"\"mappings\":{\"application_bytes\":7000,\"allocator_bytes\":600,"         \
+	"\"stack_bytes\":50,\"linker_bytes\":4,\"go_bytes\":0,\"unknown_bytes\":3," \
+	"\"function\":\"f\",\"function_bytes\":7000}"
+
+/* No text is taken for them. */
+UNIT_TEST(mappings_are_read)
+{
+	static const double wanted[ANSWER_MAPPED_COUNT] = {7000, 600, 50, 4, 0, 3};
+	struct answer_fields fields;
+
+	CHECK(answer_fields_read(TOTALS
+				 "\"sentence\":\"\\\"mappings\\\":{\\\"go_bytes\\\":1\"," MAPPINGS
+				 ",\"rows\":[]",
+				 &fields));
+	CHECK(fields.has_mappings);
+	for (size_t i = 0; i < ANSWER_MAPPED_COUNT; i++)
+		CHECK(fields.mapped[i] == wanted[i]);
+	CHECK(answer_fields_read(TOTALS "\"sentence\":\"\\\"mappings\\\":{\",\"rows\":[]",
+				 &fields));
+	CHECK(!fields.has_mappings);
+	CHECK(answer_fields_read(TOTALS "\"mappings\":{\"application_bytes\":1}", &fields));
+	CHECK(!fields.has_mappings);
 }
 
 UNIT_TEST(an_answer_without_totals_has_none)

@@ -103,6 +103,22 @@ UNIT_TEST(one_that_executes_a_program_is_not)
 	children_close(&children);
 }
 
+UNIT_TEST(one_that_runs_the_command_is_not)
+{
+	struct children children = {.own = program_file_of(getpid())};
+	struct child child;
+	begin();
+	CHECK(children.own.inode > 0);
+	const pid_t pid = start(NULL);
+
+	look(&children, false);
+	look(&children, false);
+	CHECK(!children_are_awaited(&children) && !children_next(&children, &child));
+	CHECK_EQ(children.ended + children.executed + children.closed, 0);
+	end(pid);
+	children_close(&children);
+}
+
 static int wait_in_shared_memory(void *unused)
 {
 	(void)unused;

@@ -26,4 +26,23 @@ UNIT_TEST(what_takes_too_long)
 	fclose(file);
 }
 
+/* What is done to it is nothing like attaching. */
+UNIT_TEST(what_is_not_there)
+{
+	const pid_t pid = fork();
+	char said[256] = "", want[128];
+	FILE *file = tmpfile();
+
+	if (!pid)
+		_exit(0);
+	CHECK_EQ(waitpid(pid, NULL, 0), pid);
+	CHECK(file && dup2(fileno(file), STDERR_FILENO) == STDERR_FILENO);
+	CHECK(refused_print(pid, -ESRCH) == HI_EXIT_REFUSED);
+	rewind(file);
+	CHECK(fgets(said, sizeof(said), file) != NULL);
+	snprintf(want, sizeof(want), "heapinject: cannot look at %d: no such process; ", (int)pid);
+	CHECK(!strncmp(said, want, strlen(want)));
+	fclose(file);
+}
+
 UNIT_MAIN()

@@ -57,6 +57,19 @@ UNIT_TEST(the_largest_part_that_need_not_be_there)
 	}
 }
 
+/* It is in no verdict, neither by its size nor by its growth, and no part of what is shared out. */
+UNIT_TEST(what_a_session_has_in_it_is_not_the_programs)
+{
+	struct account before = account_of(1), now = account_of(6);
+
+	put(&before, ACCOUNT_USED, 20 * MB);
+	put(&now, ACCOUNT_USED, 20 * MB);
+	put(&before, ACCOUNT_SESSION, 10 * MB);
+	put(&now, ACCOUNT_SESSION, 200 * MB);
+	CHECK_EQ(kind_of(&before, &now), VERDICT_HELD);
+	CHECK_EQ(kind_of(NULL, &now), VERDICT_HELD);
+}
+
 UNIT_TEST(what_a_trim_gives_back_is_retained)
 {
 	struct account now = account_of(1);

@@ -65,7 +65,7 @@ UNIT_TEST(a_size_is_an_integer_and_a_pool_a_pointer)
 	struct named_function function = alloc(2, 1);
 
 	check_good(&function, &get);
-	CHECK(!function.size_is_int);
+	CHECK(!function.size_is_int && function.size_is_known);
 	function = (struct named_function){.name = "get", .size = 2, .count = 3};
 	check_good(&function, &get);
 	CHECK(!function.size_is_int && function.count_is_int);

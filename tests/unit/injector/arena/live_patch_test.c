@@ -511,7 +511,7 @@ static uint64_t change_to_and_fro(const struct scene *scene, struct remote *remo
 	enum { COUNT = HI_STORES - 1 };
 	const struct live_patch_target *target = &scene->target;
 	const remote_addr at = target->state + offsetof(struct hi_state, store),
-			  stack = target->state + offsetof(struct hi_state, store_stack) + 2048;
+			  stack = target->state + HI_STATE_KEPT_BYTES;
 	const uint64_t argument[4] = {at, COUNT};
 	struct hi_store list[COUNT];
 	for (size_t i = 0; i < COUNT; i++) {

@@ -495,4 +495,35 @@ UNIT_TEST(changing_code_is_published_among_the_objects)
 	own_close(&own);
 }
 
+/* As of the gate and the payload, added in any order, and of code that changes, in between. */
+UNIT_TEST(own_code_is_published_among_the_objects)
+{
+	struct own own = own_open();
+	struct unwind_table table[3] = {code_at(1ull << 47, 3), code_at(0x10000, 4),
+					code_at(0x20000, 5)};
+	prepare(TABLES_BYTES);
+	publisher.room = TABLES_BYTES;
+	publisher_reserve_code(&publisher, 4096);
+	CHECK_EQ(publisher_build(&publisher, &own.images), 0);
+	CHECK_EQ(publisher_set_code(&publisher, &table[2], 1, tables), 0);
+	CHECK_EQ(publisher_add_own(&publisher, &table[0], tables), 0);
+	CHECK_EQ(publisher_add_own(&publisher, &table[1], tables), 0);
+	CHECK_EQ(publisher_add_own(&publisher, &table[2], tables), -ENOSPC); /* it has two */
+	for (int round = 0; round < 2; round++) {
+		publisher_publish_tables(&publisher, &own.images, control, tables);
+		CHECK_EQ(lookup((1ull << 47) + 0x100)->cfa, 3);
+		CHECK_EQ(lookup(0x10100)->cfa, 4);
+		CHECK_EQ(lookup(0x20100)->cfa, 5);
+		for (uint32_t i = 1; i < directory()->count; i++)
+			CHECK(directory()->module[i - 1].hi <= directory()->module[i].lo);
+	}
+	publisher.own_count = 0;
+	publisher.room = publisher.used;
+	CHECK_EQ(publisher_add_own(&publisher, &table[0], tables), -ENOSPC);
+	for (size_t i = 0; i < 3; i++)
+		unwind_table_close(&table[i]);
+	finish();
+	own_close(&own);
+}
+
 UNIT_MAIN()

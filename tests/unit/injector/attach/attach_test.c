@@ -12,6 +12,7 @@
 #include "attached.h"
 #include "code_swap.h"
 #include "ring_next.h"
+#include "slot_loads.h"
 #include "storm.h"
 
 /* An allocation that no compiler leaves out. */
@@ -262,14 +263,14 @@ typedef void release_fn(void *block);
 static allocate_fn *malloc_by_slot(void)
 {
 	allocate_fn *found;
-	__asm__ volatile("mov malloc@GOTPCREL(%%rip), %0" : "=r"(found));
+	LOAD_SLOT(malloc, found);
 	return found;
 }
 
 static release_fn *free_by_slot(void)
 {
 	release_fn *found;
-	__asm__ volatile("mov free@GOTPCREL(%%rip), %0" : "=r"(found));
+	LOAD_SLOT(free, found);
 	return found;
 }
 
@@ -345,33 +346,6 @@ UNIT_TEST(copies_in_memory_are_fixed_up)
 	CHECK_EQ(attached.victim.page->word[IN_HEAP], original_of(&attached, HI_FN_FREE));
 	attached_end(&attached);
 }
-
-/*
- * A call target that was hoisted out of a loop without end, as clang -fno-plt does it: the slot is
- * read once, and after that only the register knows. void hoisted_loop(uint64_t *rounds)
- */
-__asm__(".text\n"
-	".type hoisted_loop, @function\n"
-	"hoisted_loop:\n"
-	"	.cfi_startproc\n"
-	"	push %rbx\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	push %r12\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	push %r13\n"
-	"	.cfi_adjust_cfa_offset 8\n"
-	"	mov %rdi, %rbx\n"
-	"	mov malloc@GOTPCREL(%rip), %r12\n"
-	"	mov free@GOTPCREL(%rip), %r13\n"
-	"1:	mov $200, %edi\n"
-	"	call *%r12\n"
-	"	mov %rax, %rdi\n"
-	"	call *%r13\n"
-	"	lock incq (%rbx)\n"
-	"	jmp 1b\n"
-	"	.cfi_endproc\n"
-	".size hoisted_loop, . - hoisted_loop\n");
-void hoisted_loop(_Atomic uint64_t *rounds);
 
 static void hoist(struct victim_page *page)
 {

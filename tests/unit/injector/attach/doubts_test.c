@@ -22,14 +22,20 @@ static uint64_t entry(unsigned number)
 }
 
 /* What is found where `word` stands at `place`, in the midst of something else. */
-static struct doubts found(uint64_t word, size_t place, uint64_t at, bool is_code)
+static struct doubts found_of(const struct doubts_gate *of, uint64_t word, size_t place,
+			      uint64_t at, bool is_code)
 {
 	struct doubts doubts = {0};
 	uint8_t bytes[BYTES];
 	memset(bytes, 0x5a, sizeof(bytes));
 	memcpy(bytes + place, &word, sizeof(word));
-	doubts_find(&doubts, &gate, bytes, sizeof(bytes), at, is_code);
+	doubts_find(&doubts, of, bytes, sizeof(bytes), at, is_code);
 	return doubts;
+}
+
+static struct doubts found(uint64_t word, size_t place, uint64_t at, bool is_code)
+{
+	return found_of(&gate, word, place, at, is_code);
 }
 
 static size_t sum(const struct doubts *doubts)
@@ -66,6 +72,23 @@ UNIT_TEST(a_copy_with_marks_is_seen)
 	check_only(found(entry(29) | 0xfffeull << 48 | 7, 40, AT, false), DOUBT_TAGGED);
 	check_only(found(entry(3) | 1, 41, AT, false), DOUBT_UNALIGNED);
 	check_only(found(entry(3) | 1, 40, AT, true), DOUBT_CODE);
+}
+
+/* A program may ask for addresses above those that it is given, and have the gate there. */
+UNIT_TEST(marks_are_above_the_addresses_of_the_gate)
+{
+	for (unsigned high = 48; high < 56; high++) {
+		const struct doubts_gate far = {.gate = 1ull << high | gate.gate, .count = ENTRIES};
+		const uint64_t copy = far.gate + HI_GATE_STRIDE, elsewhere = copy ^ 1ull << 48;
+
+		for (unsigned bit = 56; bit < 64; bit++)
+			check_only(found_of(&far, copy | 1ull << bit, 24, AT, false), DOUBT_TAGGED);
+		check_only(found_of(&far, copy | 1, 24, AT, false), DOUBT_TAGGED);
+		check_only(found_of(&far, copy, 25, AT, false), DOUBT_UNALIGNED);
+		const struct doubts none = found_of(&far, elsewhere | 1, 24, AT, false);
+
+		CHECK(!doubts_any(&none));
+	}
 }
 
 UNIT_TEST(what_leads_to_no_entry_is_none)

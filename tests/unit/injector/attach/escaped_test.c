@@ -7,10 +7,14 @@
 
 #include "stop_world.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "unit.h"
@@ -194,6 +198,82 @@ UNIT_TEST(copies_are_seen_across_pieces_and_out_of_reach)
 	escaped_pointers_close(&copies);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+/* A page that cannot be read for so many times. */
+static uint64_t missing_at;
+static int missing_times;
+
+static bool is_missing(uint64_t at)
+{
+	return missing_at && at == missing_at && missing_times-- > 0;
+}
+
+/* Instead of libc's. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long local_count,
+			 const struct iovec *remote, unsigned long remote_count,
+			 unsigned long flags)
+{
+	if (is_missing((uintptr_t)remote->iov_base)) {
+		errno = EFAULT;
+		return -1;
+	}
+	return syscall(SYS_process_vm_readv, pid, local, local_count, remote, remote_count, flags);
+}
+
+ssize_t pread(int fd, void *into, size_t size, off_t at)
+{
+	if (is_missing((uint64_t)at)) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, into, size, at);
+}
+#endif
+
+/*
+ * The end of a heap that shrinks and grows may be gone when it is to be read, and be there when the
+ * search asks whether it is.
+ */
+UNIT_TEST(pages_that_come_back_are_searched)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's shadow memory is terabytes to search");
+#else
+	int from_child[2];
+	char byte = 0;
+	/* between two that it does not touch: so it is read alone */
+	uint64_t *page =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page += 4096 / sizeof(*page);
+	CHECK_EQ(pipe(from_child), 0);
+	const pid_t child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		page[9] = ~not_gate;
+		(void)!write(from_child[1], &byte, 1);
+		pause();
+		_exit(0);
+	}
+	for (int times = 2; times <= 1000; times += 998) {
+		struct escaped_pointers copies;
+		bool is_found = false;
+		missing_at = (uintptr_t)page;
+		missing_times = times;
+		if (times > 2) /* it has said so once */
+			(void)!write(from_child[1], &byte, 1);
+		find_copies(child, from_child[0], &copies);
+		for (size_t i = 0; i < copies.count; i++)
+			is_found |= copies.at[i] == (uintptr_t)&page[9];
+		CHECK_EQ(is_found, times == 2);
+		CHECK_EQ(copies.doubts.count[DOUBT_UNREAD], times == 2 ? 0 : 1);
+		escaped_pointers_close(&copies);
+	}
+	missing_at = 0;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+#endif
 }
 
 /* Shared memory is searched up to a limit, and what is beyond it is reported. */

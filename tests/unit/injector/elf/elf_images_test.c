@@ -686,6 +686,31 @@ UNIT_TEST(code_moved_to_anonymous_memory_is_still_text)
 
 /* ---- the link map ---------------------------------------------------------------------------- */
 
+/*
+ * As Linux 6.1 has code with pages that were replaced. Here two parts differ in what only the
+ * kernel knows of them.
+ */
+UNIT_TEST(code_that_the_kernel_has_in_parts_is_one_text)
+{
+	struct own own = own_open();
+	const struct elf_image *image = own_image(&own, "libc.so");
+	const size_t texts = image->text_count;
+	const struct elf_text text = image->text[0];
+	const uint64_t page = (text.lo + (text.hi - text.lo) / 2) / HI_PAGE_BYTES * HI_PAGE_BYTES;
+
+	own_close(&own);
+	CHECK_EQ(madvise((void *)(uintptr_t)page, HI_PAGE_BYTES, MADV_DONTDUMP), 0);
+	own = own_open();
+	image = own_image(&own, "libc.so");
+	CHECK_EQ(maps_find(&own.maps, page)->lo, page);
+	CHECK_EQ(maps_find(&own.maps, page)->hi, page + HI_PAGE_BYTES);
+	CHECK_EQ(image->text_count, texts);
+	CHECK_EQ(image->text[0].lo, text.lo);
+	CHECK_EQ(image->text[0].hi, text.hi);
+	CHECK_EQ(image->text[0].file_offset, text.file_offset);
+	own_close(&own);
+}
+
 UNIT_TEST(fingerprint_follows_dlopen_and_dlclose)
 {
 	struct own own = own_open();

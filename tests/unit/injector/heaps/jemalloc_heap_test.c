@@ -5,8 +5,9 @@
  */
 #include "heap_pieces.h"
 
-#define PAGE 4096u
-#define WORDS (1u << 18)
+#define PAGE 4096u /* where nothing else is said */
+#define LARGE_PAGE 65536u
+#define WORDS_MAX (1u << 18)
 #define LARGE (2u << 20)
 #define STACKS 40u
 #define STACK_ROOM 16u
@@ -14,13 +15,15 @@
 #define CLASS_32 2u
 #define CLASS_8192 32u
 #define CLASS_16384 36u
+#define CLASS_262144 52u
 
-static uint64_t *root[WORDS]; /* the map */
+static size_t page_bytes, map_words; /* of a page; in the map, and in each of its leaves */
+static uint64_t *root[WORDS_MAX];    /* the map */
 
 /* edata_t */
 struct extent {
 	uint64_t bits, block, size, others[5];
-	uint64_t bitmap[8];
+	uint64_t bitmap[136]; /* as large as it is with large pages, to a multiple of 128 bytes */
 };
 
 /* Where fields of its first word are. */
@@ -62,28 +65,28 @@ static uint8_t *heap; /* pages 0 to 31 */
 /* Puts the extent of these pages where the map leads to it. */
 static struct extent *lay_extent(unsigned page, unsigned pages, unsigned state, unsigned size_class)
 {
-	const uint64_t number = address_of(heap) / PAGE + page;
+	const uint64_t number = address_of(heap) / page_bytes + page;
 	struct extent *extent = &own_block->extent[page % 16];
 	const uint64_t word = address_of(extent) | (uint64_t)size_class << 48;
 
 	*extent = (struct extent){.bits = (uint64_t)state << version->state |
 					  (uint64_t)size_class << version->size_class,
-				  .block = number * PAGE,
-				  .size = (uint64_t)pages * PAGE + page};
-	root[number / WORDS][number % WORDS] = word;
-	root[number / WORDS][(number + pages - 1) % WORDS] = word;
+				  .block = number * page_bytes,
+				  .size = (uint64_t)pages * page_bytes + page};
+	root[number / map_words][number % map_words] = word;
+	root[number / map_words][(number + pages - 1) % map_words] = word;
 	return extent;
 }
 
-/* A slab of 128 blocks of 32 bytes, with these of the first 64 free. */
+/* A slab of one page, of blocks of 32 bytes, with these of the first 64 free. */
 static struct extent *lay_slab(unsigned page, uint64_t free_blocks)
 {
 	struct extent *extent = lay_extent(page, 1, 0, CLASS_32);
-	const uint64_t number = address_of(heap) / PAGE + page;
+	const uint64_t number = address_of(heap) / page_bytes + page;
 
 	extent->bits |= 1u << 12 | (uint64_t)__builtin_popcountll(free_blocks) << version->free;
 	extent->bitmap[0] = free_blocks;
-	root[number / WORDS][number % WORDS] |= 1;
+	root[number / map_words][number % map_words] |= 1;
 	return extent;
 }
 
@@ -117,13 +120,17 @@ static void push(unsigned cache, unsigned size_class, void *block)
 			block;
 }
 
-static void lay_heap(const struct version *of)
+static void lay_heap_of_pages(const struct version *of, size_t bytes)
 {
 	version = of;
+	page_bytes = bytes;
+	/* 48 bits of addresses: half of those of a page's number are in the map, and half in leaves
+	 */
+	map_words = bytes == PAGE ? 1u << 18 : 1u << 16;
 	memset(root, 0, sizeof(root));
-	heap = heap_memory(32 * PAGE, 32 * PAGE);
-	root[address_of(heap) / PAGE / WORDS] =
-		(void *)heap_memory(sizeof(uint64_t) * WORDS, LARGE);
+	heap = heap_memory(32 * page_bytes, 32 * page_bytes);
+	root[address_of(heap) / page_bytes / map_words] =
+		(void *)heap_memory(sizeof(uint64_t) * map_words, LARGE);
 	own_block = (void *)heap_memory(LARGE, LARGE);
 	own_block->size = LARGE;
 	own_block->rest = address_of(own_block) + sizeof(*own_block);
@@ -132,6 +139,11 @@ static void lay_heap(const struct version *of)
 	lay_cache(0, room[0]);
 	lay_cache(1, room[1]);
 	lay_slab(0, 1ull << 63 | 6);
+}
+
+static void lay_heap(const struct version *of)
+{
+	lay_heap_of_pages(of, PAGE);
 }
 
 static const struct seen *walk(void)
@@ -166,6 +178,35 @@ UNIT_TEST(slab)
 		CHECK_EQ(seen->piece[seen->count - 1].kind, HEAP_METADATA);
 		CHECK_EQ(seen->found.arenas, 1);
 	}
+}
+
+/* With pages of 64 KB, a slab has more blocks, and of larger sizes. */
+UNIT_TEST(large_pages)
+{
+	lay_heap_of_pages(&versions[0], LARGE_PAGE);
+	struct extent *extent = lay_slab(0, 6);
+	extent->bits += 1ull << version->free;
+	extent->bitmap[31] = 1ull << 63;
+	lay_extent(1, 1, 0, CLASS_16384);
+	own_block->extent[1].bits |= 1u << 12 | 1ull << version->free;
+	own_block->extent[1].bitmap[0] = 2;
+	lay_extent(2, 5, 0, CLASS_262144);
+	lay_extent(7, 2, 1, UNUSED_CLASS);
+	push(0, CLASS_16384, heap + LARGE_PAGE);
+	const struct seen *seen = walk_well();
+
+	for (unsigned i = 0; i < LARGE_PAGE / 32; i++)
+		check_piece(seen, block(i), i == 1 || i == 2 || i == 2047 ? HEAP_FREE : HEAP_USED,
+			    32);
+	for (unsigned i = 0; i < 4; i++)
+		check_piece(seen, heap + LARGE_PAGE + (size_t)i * 16384,
+			    i == 0   ? HEAP_CACHED
+			    : i == 1 ? HEAP_FREE
+				     : HEAP_USED,
+			    16384);
+	check_piece(seen, heap + 2 * LARGE_PAGE, HEAP_USED, 262144);
+	check_piece(seen, heap + 7 * LARGE_PAGE, HEAP_FREE, 2 * LARGE_PAGE);
+	CHECK(is_trimmable(seen, heap + 7 * LARGE_PAGE));
 }
 
 /* In both caches of the ring, small and larger ones. */

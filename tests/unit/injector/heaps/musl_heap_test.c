@@ -54,9 +54,9 @@ static uint8_t *pages(size_t count)
 	return at;
 }
 
-static void lay_context(void)
+static void lay_context_with(uint8_t *page)
 {
-	area = (struct area *)(void *)pages(1);
+	area = (struct area *)(void *)page;
 	*area = (struct area){.secret = 0x5eedf00d12345678, .count = 101};
 	context = (struct context){.secret = area->secret,
 				   .is_initialized = 1,
@@ -64,6 +64,11 @@ static void lay_context(void)
 				   .unused_count = 101,
 				   .head = address_of(area),
 				   .tail = address_of(area)};
+}
+
+static void lay_context(void)
+{
+	lay_context_with(pages(1));
 }
 
 static struct meta *lay_meta(uint8_t *group, unsigned last, unsigned size_class, uint64_t mapped)
@@ -111,7 +116,17 @@ static int see_unit(void *of, const struct heap_unit *unit)
 	return 0;
 }
 
-static struct seen walk(void)
+/* The mapping with `at`, and all behind it, becomes one that ends there. */
+static void reach_to(struct maps *maps, const uint8_t *at, remote_addr end)
+{
+	const struct mapping *mapping = maps_find(maps, address_of(at));
+
+	maps->count = (size_t)(mapping - maps->mapping) + 1;
+	maps->mapping[maps->count - 1].hi = end;
+}
+
+/* end: of the mapping with `at`, as if the program had that much; NULL, 0: as it is. */
+static struct seen walk_to(const uint8_t *at, remote_addr end)
 {
 	static struct seen seen;
 	const struct heap_visitor visitor = {.piece = see, .unit = see_unit, .context = &seen};
@@ -126,12 +141,19 @@ static struct seen walk(void)
 	};
 
 	seen = (struct seen){.count = 0};
+	if (at)
+		reach_to(&own.maps, at, end);
 	pages_open(&resident, getpid(), getpid());
 	CHECK_EQ(musl_heap_walk(&source, own_image(&own, "musl_heap_test"), &visitor, &seen.found),
 		 0);
 	pages_close(&resident);
 	own_close(&own);
 	return seen;
+}
+
+static struct seen walk(void)
+{
+	return walk_to(NULL, 0);
 }
 
 static const struct heap_piece *piece_of(const struct seen *seen, const uint8_t *block)
@@ -229,6 +251,30 @@ UNIT_TEST(mapped_block)
 	check_piece(&seen, block, HEAP_USED, (uint64_t)(end - block) - 1000);
 	CHECK_EQ(piece_of(&seen, block)->tail_bytes, 1000);
 	check_bytes(&seen, (count + 1) * PAGE);
+}
+
+/*
+ * A block may have most of the addresses that there are, of which kernels have up to 52 bits. Here
+ * only its first pages are mapped: nothing at its end says how much of it was asked for.
+ */
+UNIT_TEST(block_of_most_addresses)
+{
+	for (unsigned bits = 49; bits <= 52; bits++) {
+		uint8_t *first = pages(4), *group = first + PAGE; /* below 2^48 */
+		const uint64_t bytes = (1ull << bits) - (1ull << 48);
+
+		lay_context_with(first);
+		lay_meta(group, 0, 63, bytes / PAGE);
+		const struct seen seen = walk_to(group, 1ull << bits);
+
+		check_piece(&seen, group + UNIT - 4, HEAP_UNSURE, bytes - UNIT);
+		CHECK_EQ(seen.unit.lo, address_of(group));
+		CHECK_EQ(seen.unit.hi - seen.unit.lo, bytes);
+		/* more than there is: it is no group */
+		const struct seen fewer = walk_to(group, (1ull << 48) + PAGE);
+
+		CHECK_EQ(fewer.count, 1);
+	}
 }
 
 /* What does not agree is unsure, and only that. */

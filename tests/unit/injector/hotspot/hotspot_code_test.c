@@ -138,6 +138,7 @@ UNIT_TEST(rows_begin_where_the_frame_is_complete)
 	CHECK_EQ(hotspot_rows_build(&scene.code, &scene.code.heap[0], &table), 0);
 	CHECK_EQ(table.row[0].pc, 0);
 	CHECK_EQ(unwind_table_find(&table, scene.code.blob[0].lo + 20)->kind, HI_UNWIND_BP_SP);
+	CHECK_EQ(unwind_table_find(&table, scene.code.blob[0].lo + 20)->bp_slot, -3);
 	CHECK_EQ(unwind_table_find(&table, compiled->code + 15)->kind, HI_UNWIND_NONE);
 	row = unwind_table_find(&table, compiled->code + 16);
 	CHECK_EQ(row->kind, HI_UNWIND_SP);

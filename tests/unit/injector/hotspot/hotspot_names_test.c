@@ -4,9 +4,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "unit.h"
+#include "method_scene.h"
 
 static const char *formatted(const char *class, const char *method, const char *signature)
 {
@@ -42,63 +41,6 @@ UNIT_TEST(long_names_are_cut)
 	class[sizeof(class) - 1] = 0;
 	name = formatted(class, "m", "(I)V");
 	CHECK_EQ(strlen(name), HOTSPOT_NAME_MAX - 1);
-}
-
-/* Structures of a JVM, with a layout that none has. */
-struct symbol {
-	uint16_t length;
-	char body[14];
-};
-struct scene {
-	struct memory memory;
-	struct hotspot_layout layout;
-	uint64_t method, constant[2], klass;
-	struct {
-		uint64_t holder, length, entry[3];
-	} pool;
-	struct symbol class, name, signature;
-};
-
-static void field(struct scene *scene, enum hotspot_field field, uint64_t at, uint8_t size)
-{
-	scene->layout.field[field].at = at;
-	scene->layout.field[field].size = size;
-	scene->layout.field[field].is_known = true;
-}
-
-static struct symbol symbol(const char *text)
-{
-	struct symbol symbol = {.length = (uint16_t)strlen(text)};
-
-	memcpy(symbol.body, text, symbol.length);
-	return symbol;
-}
-
-static void scene_open(struct scene *scene)
-{
-	memset(scene, 0, sizeof(*scene));
-	CHECK_EQ(memory_open_to_read(&scene->memory, getpid(), getpid()), 0);
-	field(scene, HOTSPOT_METHOD_CONST, 0, 8);
-	field(scene, HOTSPOT_CONST_POOL, 0, 8);
-	field(scene, HOTSPOT_CONST_NAME, 8, 2);
-	field(scene, HOTSPOT_CONST_SIGNATURE, 10, 2);
-	field(scene, HOTSPOT_POOL_HOLDER, 0, 8);
-	field(scene, HOTSPOT_POOL_LENGTH, 8, 4);
-	field(scene, HOTSPOT_KLASS_NAME, 0, 8);
-	field(scene, HOTSPOT_SYMBOL_LENGTH, 0, 2);
-	field(scene, HOTSPOT_SYMBOL_BODY, offsetof(struct symbol, body), 1);
-	scene->layout.pool_size = 16;
-	scene->class = symbol("a/B");
-	scene->name = symbol("go");
-	scene->signature = symbol("()I");
-	scene->method = (uintptr_t)scene->constant;
-	scene->constant[0] = (uintptr_t)&scene->pool;
-	scene->constant[1] = 1 | 2 << 16;
-	scene->klass = (uintptr_t)&scene->class;
-	scene->pool.holder = (uintptr_t)&scene->klass;
-	scene->pool.length = 3;
-	scene->pool.entry[1] = (uintptr_t)&scene->name;
-	scene->pool.entry[2] = (uintptr_t)&scene->signature;
 }
 
 static int name_of(struct scene *scene, char *name)

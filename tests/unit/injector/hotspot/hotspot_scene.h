@@ -94,6 +94,7 @@ static inline void scene_open(struct scene *scene)
 	scene_field(scene, HOTSPOT_BLOB_COMPLETE, offsetof(struct scene_block, complete) - blob, 4);
 	scene->layout.block_size = blob;
 	scene->layout.sender_sp = -1;
+	scene->layout.method_slot = -3;
 }
 
 static inline void scene_close(struct scene *scene)

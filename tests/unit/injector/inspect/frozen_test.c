@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hold_register.h"
 #include "victim.h"
 
 #define SECOND_NS 1000000000ull
@@ -69,7 +70,7 @@ UNIT_TEST(what_is_copied_is_of_one_moment)
 static void hold_in_register(struct victim_page *page)
 {
 	page->ready = 1;
-	__asm__ volatile("1: pause\n\tjmp 1b" : : "a"(0x1234567890abcdefull));
+	HOLD_FOREVER(0x1234567890abcdefull);
 }
 
 UNIT_TEST(registers_are_a_mapping)

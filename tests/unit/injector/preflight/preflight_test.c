@@ -178,7 +178,7 @@ UNIT_TEST(no_such_process)
 	end(pid);
 	preflight = run(pid);
 	check_refused(&preflight, PREFLIGHT_NO_PROCESS, "no such process", "check the pid");
-	preflight_explain(&preflight, line, sizeof(line));
+	preflight_explain(&preflight, "attach to", line, sizeof(line));
 	snprintf(expected, sizeof(expected), "cannot attach to %d: no such process; ", pid);
 	CHECK(strncmp(line, expected, strlen(expected)) == 0);
 }
@@ -338,7 +338,7 @@ UNIT_TEST(other_user)
 	pid_t pid = child_with(NULL);
 	become_nobody();
 	struct preflight preflight = run(pid);
-	preflight_explain(&preflight, line, sizeof(line));
+	preflight_explain(&preflight, "attach to", line, sizeof(line));
 	snprintf(expected, sizeof(expected),
 		 "cannot attach to %d (%s): Operation not permitted; it runs as uid 0, try sudo",
 		 pid, preflight.comm);
@@ -386,6 +386,8 @@ UNIT_TEST(root_of_a_user_namespace)
 static int arena_fd = -1;
 static pid_t arena_injector;
 
+static uint32_t arena_phase;
+
 static void map_arena(void)
 {
 	struct hi_control *control =
@@ -396,6 +398,7 @@ static void map_arena(void)
 	control->pid = (uint32_t)getpid();
 	CHECK_EQ(proc_start_time(getpid(), &control->start_time), 0);
 	control->injector_pid = (uint32_t)arena_injector;
+	control->phase = arena_phase;
 }
 
 static void make_arena(pid_t injector)
@@ -416,6 +419,15 @@ UNIT_TEST(orphan_of_a_dead_injector)
 	struct preflight preflight = run(pid);
 	snprintf(remedy, sizeof(remedy), "run heapinject detach %d", pid);
 	check_refused(&preflight, PREFLIGHT_ORPHAN, "died while attached", remedy);
+	CHECK(!preflight.has_ended);
+	end(pid);
+	arena_phase = HI_PHASE_RESTORED;
+	pid = child_with(map_arena);
+	preflight = run(pid);
+	snprintf(remedy, sizeof(remedy), "run heapinject detach %d", pid);
+	check_refused(&preflight, PREFLIGHT_ORPHAN,
+		      "has ended, but left code to which calls may still return", remedy);
+	CHECK(preflight.has_ended);
 	CHECK_EQ(preflight.injector, dead);
 	end(pid);
 }

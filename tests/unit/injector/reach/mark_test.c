@@ -97,6 +97,29 @@ UNIT_TEST(every_byte_of_a_block_is_a_pointer_to_it_and_no_byte_beside_it)
 	}
 }
 
+/* Where the CPU ignores bits of a pointer, a program may have anything there. */
+UNIT_TEST(bits_that_the_cpu_ignores_are_no_part_of_a_pointer)
+{
+	static const struct mark_block block[] = {{BASE + 32, 16}, {BASE + 64, 16}};
+	const bool has_tags = HI_ARCH_POINTER_BITS < 64;
+
+	for (uint64_t tag = 1; tag < 256; tag++) {
+		memset(heap, 0, sizeof(heap));
+		put(BASE + 40, (BASE + 64) | tag << 56);
+		struct marks marks = marked(block, 2, BASE + 32);
+
+		check_states(&marks, has_tags ? "RR" : "RL");
+		marks_close(&marks);
+		marks = marked(block, 2, (BASE + 32) | tag << 56);
+		check_states(&marks, has_tags ? "RR" : "LL");
+		marks_close(&marks);
+		/* bits below are no tag */
+		marks = marked(block, 2, (BASE + 64) | 1ull << (48 + tag % 8));
+		check_states(&marks, has_tags ? "LI" : "LL");
+		marks_close(&marks);
+	}
+}
+
 UNIT_TEST(the_end_of_a_block_of_one_word_is_a_pointer_to_it)
 {
 	static const struct mark_block word[] = {{BASE + 64, 8}}, two[] = {{BASE + 64, 16}},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pump_events_test.c - what the payload has recorded becomes threads, stacks and events. */
+#include "method_scene.h"
 #include "pumped.h"
 
 #include <pthread.h>
@@ -260,6 +261,148 @@ UNIT_TEST(places_that_were_thinned_are_told)
 	CHECK_EQ(place->size_bits, 6);
 	CHECK_EQ(place->grain, 100 * (48 + 64) * 2 / 3);
 	finish();
+}
+
+/* ---- interpreted methods ----------------------------------------------------------------------
+ */
+
+static struct scene scene;
+static struct hotspot hotspot;
+
+static void prepare_methods(void)
+{
+	prepare();
+	scene_open(&scene);
+	scene.perf_start = (uintptr_t)&scene.perf;
+	hotspot = (struct hotspot){.is_known = true, .layout = scene.layout};
+	pump.code.hotspot = &hotspot;
+}
+
+/* A stack from C through a method. */
+static uint32_t put_interpreted(uint64_t offset)
+{
+	const uint32_t id = put_stack(offset, 3);
+	struct hi_stack *stack = (struct hi_stack *)(void *)((uint8_t *)stacks + offset);
+
+	stack->frame[1] = HI_FRAME_METHOD | (uintptr_t)&scene.method;
+	return id;
+}
+
+/* As put_known, but now. */
+static void put_known_now(uint64_t address, uint32_t stack)
+{
+	uint64_t *cycles = (uint64_t *)(void *)(ring->data + ring->head % CAPACITY) + 1;
+
+	put_known(address, stack);
+	*cycles = arch_cycles();
+}
+
+static uint64_t expect_code(const char *name)
+{
+	const struct hi_stream_code *code = (const void *)expect(HI_STREAM_CODE);
+
+	CHECK_EQ(code->name_size, strlen(name));
+	CHECK(!memcmp(code + 1, name, code->name_size));
+	return code->lo;
+}
+
+static uint64_t expect_method_stack(uint32_t number)
+{
+	const union stream_any *got = expect(HI_STREAM_STACK);
+
+	CHECK_EQ(got->stack.stack, number);
+	CHECK_EQ(got->stack.frame_count, 3);
+	return got->word[sizeof(got->stack) / 8 + 1];
+}
+
+UNIT_TEST(an_interpreted_frame_leads_to_its_methods_name)
+{
+	prepare_methods();
+	const uint32_t stack = put_interpreted(128);
+	put_known_now(0x5000, stack);
+	put_known_now(0x6000, stack);
+	round_once();
+
+	expect(HI_STREAM_THREAD);
+	const uint64_t lo = expect_code("int a.B.go()");
+	CHECK(lo >= HI_STREAM_METHODS && lo < 2 * HI_STREAM_METHODS);
+	CHECK_EQ(expect_method_stack(1), lo + 1);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 1);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 1);
+	expect_nothing();
+	finish();
+	memory_close(&scene.memory);
+}
+
+UNIT_TEST(a_stack_through_another_method_at_that_address_is_another_stack)
+{
+	prepare_methods();
+	const uint32_t stack = put_interpreted(128);
+	put_known_now(0x5000, stack);
+	round_once();
+	scene.name = symbol("gone");
+	scene.perf.counter[1].value++;
+	round_once(); /* sees it */
+	put_known_now(0x6000, stack);
+	put_known_now(0x7000, stack);
+	round_once();
+
+	expect(HI_STREAM_THREAD);
+	const uint64_t first = expect_code("int a.B.go()");
+	CHECK_EQ(expect_method_stack(1), first + 1);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 1);
+	const uint64_t second = expect_code("int a.B.gone()");
+	CHECK(second != first);
+	CHECK_EQ(expect_method_stack(2), second + 1);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 2);
+	CHECK_EQ(expect(HI_STREAM_ALLOC)->alloc.stack, 2);
+	expect_nothing();
+	finish();
+	memory_close(&scene.memory);
+}
+
+/* Recorded after the round began, and after the unloading that it has not seen. */
+UNIT_TEST(a_record_that_is_younger_than_the_last_look_makes_another)
+{
+	uint32_t number;
+
+	prepare_methods();
+	const uint32_t stack = put_interpreted(128);
+	code_out_look(&pump.code);
+	CHECK_EQ(pump_stack_number(&pump, stack, arch_cycles(), &number), 0);
+	CHECK_EQ(number, 1);
+	CHECK_EQ(pump_stack_number(&pump, stack, arch_cycles(), &number), 0);
+	CHECK_EQ(number, 1);
+	scene.name = symbol("gone");
+	scene.perf.counter[1].value++;
+	CHECK_EQ(pump_stack_number(&pump, stack, arch_cycles(), &number), 0);
+	CHECK_EQ(number, 2);
+	CHECK_EQ(stream_out_flush(&out), 0);
+
+	expect_code("int a.B.go()");
+	expect_method_stack(1);
+	expect_code("Interpreter");
+	expect_method_stack(2);
+	expect_nothing();
+	finish();
+	memory_close(&scene.memory);
+}
+
+UNIT_TEST(a_record_with_frames_of_its_own_has_names_too)
+{
+	prepare_methods();
+	put_alloc(0x5000, 77, 2);
+	*(uint64_t *)(void *)(ring->data + offsetof(struct hi_record_alloc, frame) + 8) =
+		HI_FRAME_METHOD | (uintptr_t)&scene.method;
+	round_once();
+
+	expect(HI_STREAM_THREAD);
+	const uint64_t lo = expect_code("int a.B.go()");
+	const union stream_any *got = expect(HI_STREAM_ALLOC);
+	CHECK_EQ(got->word[sizeof(got->alloc) / 8 + 1], lo + 1);
+	expect_nothing();
+	finish();
+	memory_close(&scene.memory);
 }
 
 UNIT_MAIN()

@@ -64,7 +64,7 @@ UNIT_TEST(impossible_parts_are_ignored)
 		thinned_due_add(
 			&due, 0,
 			&(struct thinned_due_part){UINT32_MAX, HI_INTERVAL_SHIFT_MAX, 1e30});
-	CHECK_EQ(thinned_due_grain(&due, 0, UINT64_MAX, 0x1p64), 1ull << 47);
+	CHECK_EQ(thinned_due_grain(&due, 0, UINT64_MAX, 0x1p64), 1ull << HI_ARCH_ADDRESS_BITS);
 }
 
 UNIT_TEST(places_of_thinned_keys_are_listed)

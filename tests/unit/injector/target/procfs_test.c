@@ -70,6 +70,35 @@ UNIT_TEST(maps_paths)
 	maps_close(&maps);
 }
 
+/* Kernels with addresses of 39, 47, 48 and 52 bits; that of x86-64 lists a page of its own. */
+UNIT_TEST(maps_end_with_the_last_mapping_of_the_program)
+{
+	static const struct {
+		const char *text;
+		remote_addr end;
+	} kernel[] = {
+		{"5500000000-5500001000 r-xp 00000000 00:01 5 /a\n"
+		 "7ffffdf000-8000000000 rw-p 00000000 00:00 0 [stack]\n",
+		 1ull << 39},
+		{"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n"
+		 "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n",
+		 (1ull << 47) - 4096},
+		{"fffffffdf000-1000000000000 rw-p 00000000 00:00 0 [stack]\n", 1ull << 48},
+		{"fffffffdf000-1000000000000 rw-p 00000000 00:00 0 [stack]\n"
+		 "ffff800000000-10000000000000 rw-p 00000000 00:00 0 \n",
+		 1ull << 52},
+		{"", 0},
+		{"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(kernel) / sizeof(kernel[0]); i++) {
+		struct maps maps = parse(kernel[i].text);
+
+		CHECK_EQ(maps_end(&maps), kernel[i].end);
+		maps_close(&maps);
+	}
+}
+
 UNIT_TEST(maps_nonsense_is_left_out)
 {
 	struct maps maps =

@@ -3,10 +3,10 @@
  * remote_test.c - a thread is borrowed again and again from programs that notice damage.
  */
 #include <linux/filter.h>
-#include <linux/rseq.h>
 #include <linux/seccomp.h>
 
 #include "borrowed.h"
+#include "rseq_section.h"
 #include "waiters.h"
 
 static void check_unharmed(void (*work)(struct victim_page *), size_t times)
@@ -36,6 +36,8 @@ UNIT_TEST(registers_vector_state_and_red_zone_are_kept)
 
 UNIT_TEST(programs_that_handle_no_signal_are_unharmed)
 {
+	if (!CANARY_HAS_LOAD)
+		SKIP("on this CPU every program has such code");
 	victims_handle_no_signal = true;
 	check_unharmed(storm_of_four, 200);
 	check_unharmed(canary, 300);
@@ -43,53 +45,84 @@ UNIT_TEST(programs_that_handle_no_signal_are_unharmed)
 
 /* ---- gadgets --------------------------------------------------------------------------------- */
 
-/* True: in code of a file, where all files of the process have this name. */
-static bool finds_sigreturn_in(struct victim *victim, const char *path)
+/* Where all files of the process have this name. */
+static bool finds_sigreturn_in(struct victim *victim, const char *path,
+			       struct remote_gadgets *out_gadgets)
 {
-	struct remote_gadgets gadgets;
-
 	for (size_t i = 0; i < victim->maps.count; i++) {
 		if (victim->maps.mapping[i].path[0] == '/')
 			victim->maps.mapping[i].path = path;
 	}
-	return remote_gadgets_find(&victim->maps, &victim->memory, &gadgets) == 0 &&
-	       gadgets.sigreturn.load == 0;
+	return remote_gadgets_find(&victim->maps, &victim->memory, out_gadgets) == 0 &&
+	       out_gadgets->sigreturn.load == 0;
 }
 
-/* A static program has no code but its own and that of the vdso, which has no sigreturn. */
+static bool is_in_vdso(const struct victim *victim, remote_addr address)
+{
+	const struct mapping *mapping = maps_find(&victim->maps, address);
+
+	return mapping && strcmp(mapping->path, "[vdso]") == 0;
+}
+
+/* What the vdso has of them depends on CPU and kernel: all, as that of Linux 6.12 for arm64. */
 UNIT_TEST(gadgets_are_found_in_a_program_with_our_name)
 {
 	struct victim victim;
+	struct remote_gadgets gadgets;
 
 	victim_start(&victim, waiters);
-	CHECK(finds_sigreturn_in(&victim, "/opt/heapinject/server"));
-	CHECK(!finds_sigreturn_in(&victim, "/memfd:heapinject"));
+	CHECK(finds_sigreturn_in(&victim, "/opt/heapinject/server", &gadgets));
+	CHECK(!finds_sigreturn_in(&victim, "/memfd:heapinject", &gadgets) ||
+	      (is_in_vdso(&victim, gadgets.syscall_ret) &&
+	       is_in_vdso(&victim, gadgets.sigreturn.code)));
 	victim_end(&victim);
 }
 
 /* ---- interrupted system calls ---------------------------------------------------------------- */
 
-/* The thread of our choice, and not the one that remote_open would take. */
-static void borrow_thread(const struct victim *victim, pid_t tid)
+/*
+ * Does the injector know, of a stopped thread, which call it has interrupted? Where it has to see
+ * that before, not if the thread was on its CPU then, or has waited for something else since.
+ */
+static bool is_call_known(const struct tracee *tracee)
+{
+	struct proc_status status;
+
+	return !ARCH_STOP_ENDS_CALLS ||
+	       (tracee->before.is_known && !proc_status_read(tracee->pid, tracee->tid, &status) &&
+		status.waits - tracee->before.waits <= 1);
+}
+
+/*
+ * The thread of our choice, and not the one that remote_open would take. Returns whether its call
+ * must not fail with EINTR.
+ */
+static bool borrow_thread(const struct victim *victim, pid_t tid)
 {
 	struct tracee tracee;
 	struct remote remote;
+	bool is_known;
 
 	CHECK_EQ(tracee_stop(&tracee, victim->pid, tid, UNIT_PATIENCE_MS), 0);
+	is_known = is_call_known(&tracee);
 	CHECK_EQ(remote_adopt(&remote, &tracee, &victim->memory, &victim->gadgets), 0);
 	CHECK_EQ(map_and_unmap(&remote), 0);
 	CHECK_EQ(remote_close(&remote), 0);
+	return is_known;
 }
 
-static void borrow_each_thread(const struct victim *victim)
+/* Returns how many of the threads may be in a call that fails with EINTR. */
+static unsigned borrow_each_thread(const struct victim *victim)
 {
+	unsigned unknown = 0;
 	pid_t *tids;
 	size_t count;
 
 	CHECK_EQ(proc_tasks(victim->pid, &tids, &count), 0);
 	for (size_t i = 0; i < count; i++)
-		borrow_thread(victim, tids[i]);
+		unknown += !borrow_thread(victim, tids[i]);
 	free(tids);
+	return unknown;
 }
 
 UNIT_TEST(no_waiting_call_is_seen_to_be_interrupted)
@@ -98,11 +131,13 @@ UNIT_TEST(no_waiting_call_is_seen_to_be_interrupted)
 
 	victim_start(&victim, waiters);
 	const uint64_t start = now_us();
-	int rounds = 0;
+	unsigned rounds = 0, unknown = 0;
 	do
-		borrow_each_thread(&victim);
+		unknown += borrow_each_thread(&victim);
 	while (++rounds < 20 && now_us() - start < 400000);
-	CHECK_EQ(victim.page->interrupted, 0);
+	printf("# %u rounds, %u calls interrupted, of %u stops the call is unknown\n", rounds,
+	       (unsigned)victim.page->interrupted, unknown);
+	CHECK(victim.page->interrupted <= unknown);
 	victim_check(&victim);
 	victim_end(&victim);
 }
@@ -332,32 +367,6 @@ UNIT_TEST(target_that_is_gone_is_said_to_be)
 
 /* ---- restartable sequences ------------------------------------------------------------------- */
 
-/*
- * void rseq_forever(struct rseq *rseq, uint64_t *aborts): a critical section that never ends,
- * except by its abort; that counts, and begins anew.
- */
-void rseq_forever(struct rseq *rseq, _Atomic uint64_t *aborts);
-__asm__(".data\n"
-	".balign 32\n"
-	"rseq_section:	.long 0, 0\n"
-	"	.quad rseq_begin, rseq_commit - rseq_begin, rseq_abort\n"
-	".text\n"
-	".globl rseq_forever\n"
-	".type rseq_forever, @function\n"
-	"rseq_forever:\n"
-	"	lea rseq_section(%rip), %rax\n"
-	"	mov %rax, 8(%rdi)\n"
-	"rseq_begin:\n"
-	"	pause\n"
-	"	jmp rseq_begin\n"
-	"rseq_commit:\n"
-	"	ud2\n"
-	"	.long 0x53053053\n" /* RSEQ_SIG of glibc, without which the kernel kills us */
-	"rseq_abort:\n"
-	"	incq (%rsi)\n"
-	"	jmp rseq_forever\n"
-	".size rseq_forever, . - rseq_forever\n");
-
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 
@@ -426,6 +435,8 @@ static void call_function(void)
 UNIT_TEST(function_is_called_and_returns)
 {
 	call_function();
+	if (!CANARY_HAS_LOAD)
+		return;
 	victims_handle_no_signal = true;
 	call_function();
 }

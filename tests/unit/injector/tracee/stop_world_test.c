@@ -247,6 +247,36 @@ UNIT_TEST(what_all_of_them_take_is_bounded)
 	victim_end(&victim);
 }
 
+UNIT_TEST(another_target_has_an_account_of_its_own)
+{
+	struct victim victim;
+	uint64_t held_ns;
+	victim_start(&victim, work_and_sleep);
+	stand_still(&victim, watch_it);
+	const struct held before = held_so_far();
+	victim_end(&victim);
+	CHECK(before.count > 0 && before.longest_ns > 0 && before.sum_ns > 0);
+
+	held_reset();
+	stop_world_reset();
+	const struct held held = held_so_far();
+	struct stop_world_account account = stop_world_account();
+	CHECK_EQ(held.count + held.longest_ns + held.sum_ns, 0);
+	CHECK_EQ(account.count[STOP_WORLD_SLOTS], 0);
+	CHECK_EQ(account.used_ns + account.longest_ns, 0);
+	/* also what the one before has used up */
+	victim_start(&victim, work_and_sleep);
+	while (!stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, 2000,
+				&held_ns))
+		;
+	stop_world_reset();
+	CHECK_EQ(stop_world_wait(victim.pid, STOP_WORLD_SLOTS, take_long, victim.page, 20000,
+				 &held_ns),
+		 0);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
 UNIT_TEST(a_target_that_is_gone_is_an_error_code)
 {
 	struct victim victim;

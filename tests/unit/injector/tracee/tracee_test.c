@@ -110,7 +110,7 @@ UNIT_TEST(registers_are_read_and_written)
 	CHECK_EQ(tracee_get_regs(&tracee, &again), 0);
 	CHECK(memcmp(&regs, &again, sizeof(regs)) == 0);
 	CHECK_EQ(tracee_get_xstate(&tracee, xstate, &size), 0);
-	CHECK(size >= 576 && size < sizeof(xstate));
+	CHECK(size >= 528 && size < sizeof(xstate));
 	CHECK_EQ(tracee_set_xstate(&tracee, xstate, size), 0);
 	CHECK_EQ(tracee_get_sigmask(&tracee, &mask), 0);
 	CHECK_EQ(tracee_set_sigmask(&tracee, mask | 1ull << (SIGUSR1 - 1)), 0);

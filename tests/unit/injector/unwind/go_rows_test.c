@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "go_rows_of_cpu.h"
 #include "made_go_table.h"
 
 #define CODE_BYTES 0x100u
@@ -64,12 +65,23 @@ UNIT_TEST(functions_of_both_versions)
 		made_go_function(&table, 0x80, "runtime.cgocallback", "\x82\x01\x10", 2);
 		const struct go_code code = finish(&table, 0xa0);
 
-		CHECK_ROWS(code, {0x10, HI_UNWIND_SP, 1}, {0x14, HI_UNWIND_SP, 4},
-			   {0x24, HI_UNWIND_SP, 1}, {0x30, HI_UNWIND_NONE, 0},
-			   {0x40, HI_UNWIND_END, 0}, {0x60, HI_UNWIND_NONE, 0},
-			   {0x80, HI_UNWIND_SP, 9}, {0x90, HI_UNWIND_NONE, 0},
+		CHECK_ROWS(code, {0x10, ROW_AT_ENTRY}, {0x14, ROW_OF_24}, {0x24, ROW_AT_ENTRY},
+			   {0x30, HI_UNWIND_NONE, 0}, {0x40, HI_UNWIND_END, 0},
+			   {0x60, HI_UNWIND_NONE, 0}, {0x80, ROW_OF_64}, {0x90, HI_UNWIND_NONE, 0},
 			   {0xa0, HI_UNWIND_NONE, 0});
 	}
+}
+
+/* As of a CPU whose instructions have four bytes. */
+UNIT_TEST(code_is_counted_in_instructions)
+{
+	struct made_go_table table = {.unit = 4};
+
+	made_go_function(&table, 0x10, "main.f", "\x02\x01\x30\x04\x2f\x03", 0);
+	const struct go_code code = finish(&table, 0x40);
+
+	CHECK_ROWS(code, {0x10, ROW_AT_ENTRY}, {0x14, ROW_OF_24}, {0x24, ROW_AT_ENTRY},
+		   {0x30, HI_UNWIND_NONE, 0}, {0x40, HI_UNWIND_NONE, 0});
 }
 
 /* What code adds where the table was relocated counts instead of what the table says. */
@@ -82,50 +94,11 @@ UNIT_TEST(only_what_lies_in_the_code)
 	made_go_function(&table, 0x40, "main.g", "\x02\x10", 0);
 	code = finish(&table, 0x60);
 	code.table.text = MADE_TEXT - 0x20;
-	CHECK_ROWS(code, {0x20, HI_UNWIND_SP, 1}, {0x30, HI_UNWIND_NONE, 0},
+	CHECK_ROWS(code, {0x20, ROW_AT_ENTRY}, {0x30, HI_UNWIND_NONE, 0},
 		   {0x40, HI_UNWIND_NONE, 0});
 }
 
-UNIT_TEST(a_call_of_c_comes_back_from_another_stack)
-{
-	/*
-	 * call *%rax; mov 0x30(%rsp),%rdi; mov 8(%rdi),%rsi; sub 0x28(%rsp),%rsi; and where Go was
-	 * on that stack already: call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp
-	 */
-	static const uint8_t other[] = {0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48,
-					0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74, 0x24, 0x28},
-			     same[] = {0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4};
-	struct made_go_table table = {0};
-
-	memset(code_bytes, 0x90, sizeof(code_bytes));
-	memcpy(code_bytes + 0x20, other, sizeof(other));
-	memcpy(code_bytes + 0x40, same, sizeof(same));
-	made_go_function(&table, 0x10, "runtime.asmcgocall", "\x02\x40", 2);
-	const struct go_code code = finish(&table, 0x60);
-
-	CHECK_ROWS(code, {0x10, HI_UNWIND_NONE, 0},
-		   {0x21, HI_UNWIND_OTHER_STACK, HI_UNWIND_PAIR(5, 6)}, {0x22, HI_UNWIND_NONE, 0},
-		   {0x41, HI_UNWIND_SPILLED, HI_UNWIND_PAIR(5, 1)}, {0x42, HI_UNWIND_NONE, 0},
-		   {0x60, HI_UNWIND_NONE, 0});
-}
-
-/* Go 1.22 and later: a distance of 0, and thread-local storage loaded first. */
-UNIT_TEST(a_call_of_c_by_a_later_version)
-{
-	static const uint8_t later[] = {0xe8, 0,    0,    0,    0,    0x64, 0x48, 0x8b, 0x0c,
-					0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x7c, 0x24,
-					0x08, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x34, 0x24};
-	struct made_go_table table = {.is_1_20 = true};
-
-	memset(code_bytes, 0x90, sizeof(code_bytes));
-	memcpy(code_bytes + 0x20, later, sizeof(later));
-	made_go_function(&table, 0x10, "runtime.asmcgocall", "\x02\x40", 2);
-	const struct go_code code = finish(&table, 0x60);
-
-	CHECK_ROWS(code, {0x10, HI_UNWIND_NONE, 0},
-		   {0x24, HI_UNWIND_OTHER_STACK, HI_UNWIND_PAIR(0, 1)}, {0x25, HI_UNWIND_NONE, 0},
-		   {0x60, HI_UNWIND_NONE, 0});
-}
+#include "go_calls.h"
 
 /* As a return address it is its first byte: the row of the byte before is what a walker finds. */
 UNIT_TEST(the_mark_of_a_goroutine_that_waits_for_c)
@@ -136,8 +109,8 @@ UNIT_TEST(the_mark_of_a_goroutine_that_waits_for_c)
 	made_go_function(&table, 0x40, "runtime.systemstack_switch", "\x02\x20", 0);
 	const struct go_code code = finish(&table, 0x60);
 
-	CHECK_ROWS(code, {0x10, HI_UNWIND_SP, 1}, {0x14, HI_UNWIND_SP, 4}, {0x24, HI_UNWIND_SP, 1},
-		   {0x30, HI_UNWIND_NONE, 0}, {0x3f, HI_UNWIND_SP, 1}, {0x40, HI_UNWIND_SP, 1},
+	CHECK_ROWS(code, {0x10, ROW_AT_ENTRY}, {0x14, ROW_OF_24}, {0x24, ROW_AT_ENTRY},
+		   {0x30, HI_UNWIND_NONE, 0}, {0x3f, ROW_AT_ENTRY}, {0x40, ROW_AT_ENTRY},
 		   {0x60, HI_UNWIND_NONE, 0});
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * swap_stacks.h - a context switch of our own, as bthread and Boost.Context have it: a few
+ * swap_stacks.h - x86-64: a context switch of our own, as bthread and Boost.Context have it: a few
  * registers on the stack, the stack pointer exchanged, a first return address that nobody ever
  * called from. None of it has unwind information. For one source file of a program.
  */

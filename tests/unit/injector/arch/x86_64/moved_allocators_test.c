@@ -9,7 +9,7 @@
 #include "allocator_calls.h"
 #include "moved.h"
 
-#define SOURCE "tests/unit/injector/arch/allocator_calls.c"
+#define SOURCE "tests/unit/injector/arch/x86_64/allocator_calls.c"
 
 static struct judge judge;
 static char directory[] = "/tmp/moved_allocators.XXXXXX";
