@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""W1, W2 and W3: nanoseconds per operation by the workload's own clocks.
+"""W1 to W4: nanoseconds per operation by the workload's own clocks.
 
 The windows lie before, during and after the attach of a profiler.
 """
@@ -62,6 +62,12 @@ WORKLOADS = [
     Workload(
         "w3", "workload", ["maps", "1"], "mmap of 64 KB, a page touched, munmap", [MAPPED],
         kind="maps",
+    ),
+    Workload(
+        "w4_1t", "workload", ["pools", "1"], "a block of a pool, 1 thread", EVENLY, kind="pools"
+    ),
+    Workload(
+        "w4_2t", "workload", ["pools", "2"], "a block of a pool, 2 threads", EVENLY, kind="pools"
     ),
 ]
 

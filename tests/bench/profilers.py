@@ -305,9 +305,10 @@ def tcmalloc(name, rate, what, **options):
 
 
 PEERS = ("micro", "redis")
-ALL = ("micro", "maps", "redis", "memcached", "nginx")
+ALL = ("micro", "maps", "pools", "redis", "memcached", "nginx")
 LIGHT = (24, 0.2)  # hard to tell from noise, which many short turns even out
 IN_TURN = (5, 0.5)
+POOLS = ["--alloc-fn", "pool_get:2@1", "--free-fn", "pool_reset:@1"]  # of workload.c
 PROFILERS = [
     Profiler("none", "none", "no profiler, the allocator as it is", turns=LIGHT, is_for=ALL),
     Profiler(
@@ -331,6 +332,14 @@ PROFILERS = [
     heapinject(
         "hi_mmap_exact", 1, 1, "heapinject attach --mmap --sample 1", more=["--mmap"],
         is_for=("maps",),
+    ),
+    heapinject(
+        "hi_named", "512K", 512 << 10, "heapinject attach --alloc-fn, --sample 512K", more=POOLS,
+        is_for=("pools",),
+    ),
+    heapinject(
+        "hi_named_exact", 1, 1, "heapinject attach --alloc-fn, --sample 1", more=POOLS,
+        is_for=("pools",),
     ),
     jemalloc("je_off", "", "jemalloc preloaded, profiling off", is_for=PEERS),
     jemalloc(

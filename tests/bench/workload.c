@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload pairs THREADS | replace | maps THREADS - the loops whose cost tests/bench measures, each
- * by its own clocks.
+ * workload pairs THREADS | replace | maps THREADS | pools THREADS - the loops whose cost
+ * tests/bench measures, each by its own clocks.
  *
  *   pairs    W1: malloc and free of 16..512 bytes, evenly distributed, nothing in between, in each
  *            of THREADS threads.
  *   replace  W2: 100,000 live blocks of 16..4096 bytes, their logarithm evenly distributed; one at
  *            random is freed and allocated anew, 20 calls deep, on one of 1024 paths.
  *   maps     W3: mmap of 64 KB, a byte written, and munmap, in each of THREADS threads.
+ *   pools    W4: 16..512 bytes of a pool of 64 KB, which is emptied when it is full, in each of
+ *            THREADS threads.
  *
  * Prints `ready`. For each line SECONDS on standard input it runs for so long and prints
  * `OPERATIONS CPU_NS WALL_NS`, summed over the threads; in between it does nothing, so that a
@@ -30,6 +32,7 @@
 #define PAIRS_LARGEST 512
 #define REPLACE_LARGEST 4096
 #define MAPPED (64u << 10)
+#define POOL_BYTES (64u << 10)
 
 /*
  * Some frame of its own for each function, no two functions the same, and something left to do
@@ -48,6 +51,10 @@ struct worker {
 	int64_t cpu_ns;
 	int64_t wall_ns;
 	void **live;
+	struct pool {
+		size_t used;
+		char *bytes;
+	} pool;
 };
 
 struct job {
@@ -192,6 +199,38 @@ static void maps(struct worker *worker)
 	}
 }
 
+/* ---- W4 -------------------------------------------------------------------------------------- */
+
+/* These two are named. */
+NOINLINE void pool_reset(struct pool *pool);
+NOINLINE void *pool_get(struct pool *pool, size_t size);
+
+NOINLINE void pool_reset(struct pool *pool)
+{
+	if (pool->used > POOL_BYTES)
+		abort();
+	pool->used = 0;
+}
+
+NOINLINE void *pool_get(struct pool *pool, size_t size)
+{
+	void *block = pool->bytes + pool->used;
+
+	if (size > PAIRS_LARGEST)
+		abort();
+	pool->used += (size + 15) & ~(size_t)15;
+	return block;
+}
+
+static void pools(struct worker *worker)
+{
+	for (unsigned i = 0; i < BATCH; i++) {
+		if (worker->pool.used > POOL_BYTES - PAIRS_LARGEST)
+			pool_reset(&worker->pool);
+		*(char *)pool_get(&worker->pool, sizes[next_random(worker) % SIZES]) = 1;
+	}
+}
+
 /* ---- windows --------------------------------------------------------------------------------- */
 
 static void run_window(struct worker *worker)
@@ -245,6 +284,18 @@ static void prepare_pairs(void)
 	run_batch = pairs;
 }
 
+static int prepare_pools(int threads)
+{
+	prepare_pairs();
+	for (int i = 0; i < threads; i++) {
+		workers[i].pool.bytes = malloc(POOL_BYTES);
+		if (!workers[i].pool.bytes)
+			return 1;
+	}
+	run_batch = pools;
+	return 0;
+}
+
 static int prepare_replace(void)
 {
 	struct worker *worker = &workers[0];
@@ -265,11 +316,13 @@ int main(int argc, char **argv)
 {
 	const int threads = argc > 2 ? atoi(argv[2]) : 1;
 	const int is_pairs = argc > 1 && strcmp(argv[1], "pairs") == 0,
-		  is_maps = argc > 1 && strcmp(argv[1], "maps") == 0;
+		  is_maps = argc > 1 && strcmp(argv[1], "maps") == 0,
+		  is_pools = argc > 1 && strcmp(argv[1], "pools") == 0;
 	double seconds;
 
 	if (argc < 2 || threads < 1 || threads > THREADS_MAX ||
-	    (!is_pairs && !is_maps && (strcmp(argv[1], "replace") != 0 || threads > 1)))
+	    (!is_pairs && !is_maps && !is_pools &&
+	     (strcmp(argv[1], "replace") != 0 || threads > 1)))
 		return 2;
 	for (int i = 0; i < threads; i++)
 		workers[i].random = 88172645463325252u + (unsigned)i;
@@ -277,7 +330,7 @@ int main(int argc, char **argv)
 		prepare_pairs();
 	else if (is_maps)
 		run_batch = maps;
-	else if (prepare_replace())
+	else if (is_pools ? prepare_pools(threads) : prepare_replace())
 		return 1;
 	pthread_barrier_init(&begin, NULL, (unsigned)threads);
 	pthread_barrier_init(&end, NULL, (unsigned)threads);

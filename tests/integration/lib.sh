@@ -9,6 +9,8 @@
 set -u
 
 lib_dir=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=tests/integration/figures.sh
+. "$lib_dir/figures.sh"
 # Seconds to wait for what must come: a busy machine leaves a whole session without a CPU for
 # several.
 patience=60
@@ -294,28 +296,14 @@ report() {
 sum_of() {
 	local name=$1
 	shift
-	report --collapsed "$@" | awk -v name="$name" '
-		{ value = $NF; stack = ";" $0; sub(/ [0-9]+$/, ";", stack) }
-		name == "" || index(stack, ";" name ";") { sum += value }
-		END { printf "%.0f\n", sum }'
-}
-
-# within PERCENT WANTED GOT WHAT
-within() {
-	awk -v p="$1" -v a="$2" -v b="$3" 'BEGIN {
-		d = a - b; if (d < 0) d = -d
-		exit !(d * 100 <= p * a)
-	}' || fail "$4: $3, want $2 +- $1 %"
-	echo "$4: $3, want $2 +- $1 %"
+	report --collapsed "$@" | sum_stacks "$name"
 }
 
 # complete_stacks PERCENT: at least so many of the samples have stacks that end properly
 complete_stacks() {
 	local percent
 	percent=$(report --text | sed -n 's/.* \([0-9.]*\)% complete stacks.*/\1/p')
-	awk -v want="$1" -v got="$percent" 'BEGIN { exit !(got != "" && got >= want) }' ||
-		fail "only ${percent:-?} % of the stacks are complete"
-	echo "complete stacks: $percent %"
+	check_complete "$1" "$percent"
 }
 
 # start_target ARGUMENT...: runs $TARGET in the background, which reads commands and answers each

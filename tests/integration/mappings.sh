@@ -7,7 +7,7 @@
 of_function() {
 	"$HEAPINJECT" report "$1" --mmap --all-functions "--$2" --collapsed >"$WORK/stacks" \
 		2>"$WORK/report.err" || fail "report $1: $(cat "$WORK/report.err")"
-	awk -v name=";$3(;map)? " '
+	awk -v name=";$3(;map|;[_GI]*sbrk)? " '
 		$0 ~ name { sum += $NF } END { printf "%.0f\n", sum }' "$WORK/stacks"
 }
 

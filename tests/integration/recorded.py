@@ -3,7 +3,7 @@
 import struct
 from typing import NamedTuple
 
-HEADER, MODULE, THREAD, ALLOC, STACK, EVENTS = 1, 2, 5, 6, 12, 13
+HEADER, MODULE, THREAD, ALLOC, STACK, EVENTS, CODE = 1, 2, 5, 6, 12, 13, 28
 ALLOC_BYTES, STACK_BYTES, EVENTS_BYTES = 56, 16, 32  # without what varies
 FREE_EVENT_BYTES, ALLOC_EVENT_BYTES, ADDRESS_BITS = 16, 32, 56
 ENDS = {0: "complete", 1: "depth", 2: "region", 3: "no-row", 4: "bad-frame", 5: "lost"}
@@ -30,6 +30,21 @@ def read_events(data, at, size):
         count, stack = struct.unpack_from("<II", data, event + 16)
         yield base + after, what & (1 << ADDRESS_BITS) - 1, thread, count, stack
         event += ALLOC_EVENT_BYTES
+
+
+def read_code(path):
+    """Names of code, as (lo, hi, name), in the order of the stream."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 0
+    while at + 8 <= len(data):
+        size, kind, _ = struct.unpack_from("<IHH", data, at)
+        if size < 8 or at + size > len(data):
+            break
+        if kind == CODE:
+            lo, hi, name_size = struct.unpack_from("<QQI", data, at + 16)
+            yield lo, hi, data[at + 40 : at + 40 + name_size].decode(errors="replace")
+        at += size
 
 
 def read_stream(path):

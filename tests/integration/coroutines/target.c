@@ -5,7 +5,7 @@
  * on stacks from malloc. All allocate, at depths from less than a page of stack to more than two.
  * The answer is the number of allocations.
  */
-#include "../../torture/targets/swap_stacks.h"
+#include "swap_stacks.h"
 #include "../target.h"
 
 #include <stdbool.h>

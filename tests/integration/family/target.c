@@ -3,14 +3,18 @@
  * A process that forks workers. Commands: fork = a worker; grand = a worker that is a child of the
  * first one; exec = a child that executes sleep; brief = 20 children that end at once; each answers
  * with a pid, or 0. leak N = the worker with number K (from 1) keeps K * N blocks of 1000 bytes, of
- * a function of its own, and this process N blocks; answers "done". end = the first worker exits.
+ * a function of its own, and this process N blocks; answers "done". map N = the same of mappings of
+ * 4096 bytes, all of one function. end = the first worker exits.
  */
 #include "../target.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #define BLOCK_BYTES 1000
+#define MAPPED_BYTES 4096
+#define MAPS (1 << 20) /* beside the number of blocks: they are mappings */
 #define WORKERS 5
 #define LIFETIME_SECONDS 250
 
@@ -35,10 +39,26 @@ LEAK(leak_of_5)
 static void *(*const leak[])(void) = {leak_of_parent, leak_of_1, leak_of_2,
 				      leak_of_3,      leak_of_4, leak_of_5};
 
+__attribute__((noinline)) static void map_one(void)
+{
+	char *at = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+
+	if (at == MAP_FAILED)
+		abort();
+	*at = 1;
+}
+
 static void leak_blocks(int who, int count)
 {
 	for (int i = 0; i < count; i++)
 		leak[who]();
+}
+
+static void map_mappings(int count)
+{
+	for (int i = 0; i < count; i++)
+		map_one();
 }
 
 static pid_t start(int is_grand);
@@ -55,6 +75,8 @@ static void work(int number, int from, int to)
 			_exit(0);
 		if (!count) /* a child of this one */
 			pid = start(0);
+		else if (count & MAPS)
+			map_mappings((count & ~MAPS) * number);
 		else
 			leak_blocks(number, count * number);
 		if (write(to, &pid, sizeof(pid)) != sizeof(pid))
@@ -124,7 +146,10 @@ static int leak_all(int count)
 {
 	int is_right = 1;
 
-	leak_blocks(0, count);
+	if (count & MAPS)
+		map_mappings(count & ~MAPS);
+	else
+		leak_blocks(0, count);
 	for (int i = 1; i <= workers; i++)
 		is_right &= ask_worker(i, count) == 0;
 	return is_right;
@@ -145,6 +170,8 @@ int main(void)
 		else if (!strcmp(command, "end"))
 			target_say("%s\n", write(worker[0].to, &none, sizeof(none)) > 0 ? "done"
 											: "failed");
+		else if (!strncmp(command, "map ", 4))
+			target_say("%s\n", leak_all(atoi(command + 4) | MAPS) ? "done" : "failed");
 		else
 			target_say("%s\n", leak_all(atoi(command + 5)) ? "done" : "failed");
 	}

@@ -4,8 +4,8 @@
  * is known what is left of each.
  *
  * Commands: "keep N BYTES" (each function N times), "threads N" (that stay), "blocks N BYTES" (of
- * malloc, each a mapping), "brk N" (by so many bytes, which may be negative), "lock" (a page of
- * memory), "free" (unmaps what was kept).
+ * malloc, each a mapping), "brk N" and "end N" (the heap of brk by so many bytes, which may be
+ * negative, by sbrk and by brk), "lock" (a page of memory), "free" (unmaps what was kept).
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -184,6 +184,11 @@ __attribute__((noinline)) static void move_brk(intptr_t bytes)
 	target_say("%s\n", end == (void *)-1 ? "failed" : "moved");
 }
 
+__attribute__((noinline)) static void move_end(intptr_t bytes)
+{
+	target_say("%s\n", brk((char *)sbrk(0) + bytes) ? "failed" : "moved");
+}
+
 int main(void)
 {
 	void *volatile first = malloc(1);
@@ -207,6 +212,8 @@ int main(void)
 			allocate(number, bytes);
 		} else if (sscanf(command, "brk %ld", &change) == 1) {
 			move_brk(change);
+		} else if (sscanf(command, "end %ld", &change) == 1) {
+			move_end(change);
 		} else if (strcmp(command, "lock") == 0) {
 			target_say("%s\n", mlock(kept, 1) ? "failed" : "locked");
 		} else {

@@ -3,8 +3,9 @@
  * mappings_left/target.c - a timer interrupts mmap, or calloc while it clears a block and holds no
  * lock. The handler, on a stack of its own, jumps out of the call, or maps memory and returns.
  *
- * Commands: "mmap", "calloc" (jump out of it), "handler" (maps in mmap), "map N BYTES", "block
- * BYTES" (of malloc, which is a mapping).
+ * Commands: "mmap", "calloc" (jump out of it), "coroutine" (jump out of mmap on another stack),
+ * "handler" (maps in mmap), "map N BYTES", "block BYTES" (of malloc, which is a mapping),
+ * "elsewhere N BYTES" (on another stack jumps out of mmap, and has N mappings and N blocks there).
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -61,6 +62,26 @@ static void clear_much(void)
 	free(block);
 }
 
+static void on_another_stack(void (*function)(void))
+{
+	static char stack[65536];
+	static ucontext_t here, there;
+
+	if (getcontext(&there))
+		abort();
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	there.uc_link = &here;
+	makecontext(&there, function, 0);
+	if (swapcontext(&here, &there))
+		abort();
+}
+
+static void map_much_elsewhere(void)
+{
+	on_another_stack(map_much);
+}
+
 /* Until it was interrupted within that function. */
 static void interrupt(const char *name, void (*call)(void), const char *function, int jump)
 {
@@ -99,6 +120,19 @@ __attribute__((noinline)) static void *map_far_below(size_t bytes)
 	return at;
 }
 
+static size_t wanted_number, wanted_bytes;
+
+static void take_elsewhere(void)
+{
+	interrupt("elsewhere", map_much, "mmap", 1);
+	for (size_t i = 0; i < wanted_number; i++) {
+		void *volatile block = malloc(wanted_bytes);
+
+		if (!map_after(wanted_bytes) || !block)
+			abort();
+	}
+}
+
 int main(void)
 {
 	static char stack[65536];
@@ -126,6 +160,11 @@ int main(void)
 			void *volatile block = malloc(bytes);
 
 			target_say("%s\n", block ? "allocated" : "failed");
+		} else if (sscanf(command, "elsewhere %zu %zu", &wanted_number, &wanted_bytes) ==
+			   2) {
+			on_another_stack(take_elsewhere);
+		} else if (strcmp(command, "coroutine") == 0) {
+			interrupt(command, map_much_elsewhere, "mmap", 1);
 		} else if (strcmp(command, "calloc") == 0) {
 			interrupt(command, clear_much, "memset", 1);
 		} else {

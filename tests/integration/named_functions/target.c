@@ -111,6 +111,33 @@ POOL void *pool_format(struct pool *from, size_t size, const char *format, ...)
 	return block;
 }
 
+struct large {
+	long word[40];
+};
+
+/* What hooks cannot pass on. */
+POOL void *pool_by_value(struct pool *from, size_t size, struct large by_value)
+{
+	return pool_alloc(from, size + (size_t)by_value.word[39]);
+}
+
+#define EIGHT(c) \
+	long c##1, long c##2, long c##3, long c##4, long c##5, long c##6, long c##7, long c##8
+
+POOL void *pool_forty(struct pool *from, size_t size, EIGHT(a), EIGHT(b), EIGHT(c), EIGHT(d),
+		      EIGHT(e))
+{
+	return pool_alloc(from, size + (size_t)(a1 + b1 + c1 + d1 + e8));
+}
+
+POOL void *pool_tagged(struct pool *from, size_t size)
+{
+	void **block = pool_alloc(from, size + sizeof(*block));
+
+	*block = __builtin_return_address(0);
+	return block;
+}
+
 POOL void pool_free(struct pool *from, void *block)
 {
 	if (!from || !block)

@@ -122,8 +122,12 @@ def read_request(request):
     types = dict(read_profile(dictionary, one) for one in scope.profiles)
     order = ["inuse_space/bytes", "alloc_objects/count", "alloc_space/bytes",
              "inuse_objects/count"]
-    if len(types) > len(order):  # the process was still there to be looked at
+    if "resident_space/bytes" in types:  # the process was still there to be looked at
         order += ["resident_space/bytes", "swapped_space/bytes"]
+    if "mmap_space/bytes" in types:  # they were asked for
+        order += ["mmap_objects/count", "mmap_space/bytes", "inuse_mmap_objects/count",
+                  "inuse_mmap_space/bytes"]
+        order += ["resident_mmap_space/bytes"] if "resident_space/bytes" in types else []
     check(list(types) == order, f"the types {list(types)}")
     check(len({one.profile_id for one in scope.profiles}) == len(order), "ids are alike")
     check(len({one.time_unix_nano for one in scope.profiles}) == 1, "times differ")
@@ -187,6 +191,7 @@ def main():
         figures = read_file(path)
         check(any(figures["inuse_space/bytes"]), f"{path} has nothing in use")
         check(any("keep" in key for key in figures["inuse_space/bytes"]), f"{path} has no names")
+        check("mmap_space/bytes" in figures, f"{path} has no mappings")
         check(figures in taken, f"{path} did not come as it is")
     check(len(sys.argv[3:]) == len(taken), f"{len(taken)} profiles came")
     print(len(taken), "profiles as in their files")

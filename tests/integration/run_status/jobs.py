@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Job control: a program under `heapinject run` in the foreground of a terminal is stopped by
-Ctrl-Z and goes on, and its session with it; Ctrl-C comes to it once. Arguments: a command line
-whose program says "ready", counts SIGINT, and prints the number when it reads a line."""
+Ctrl-Z and goes on, and its session with it; Ctrl-C comes to it once. Where the session has a parent
+(--follow-fork), it is not lost that the session is stopped again before that one is continued.
+Arguments: a command line whose program says "ready", counts SIGINT, and prints the number when it
+reads a line."""
 import os
 import pty
 import re
@@ -12,18 +14,19 @@ import time
 
 PATIENCE_S = 60
 STOPPED_S = 7  # more than the payload waits for a sign of life
+HAS_FAMILY = '--follow-fork' in sys.argv
 
 
 def fail(text):
     sys.exit(f'{text}; the terminal shows:\n{shown.decode(errors="replace")}')
 
 
-def read_until(pattern):
+def read_until(pattern, times=1):
     global shown
     end = time.monotonic() + PATIENCE_S
-    while not re.search(pattern, shown):
+    while len(re.findall(pattern, shown)) < times:
         if time.monotonic() > end:
-            fail(f'no {pattern}')
+            fail(f'not {times} times {pattern}')
         if select.select([terminal], [], [], 0.2)[0]:
             try:
                 shown += os.read(terminal, 65536)
@@ -44,6 +47,22 @@ def wait_states(pids, is_wanted, what):
         time.sleep(0.02)
 
 
+def child_of(pid):
+    with open(f'/proc/{pid}/task/{pid}/children', encoding='utf-8') as children:
+        return int(children.read().split()[0])
+
+
+def continue_family(family):
+    """The program and its session first, which are stopped again before it is its turn."""
+    session = child_of(family)
+    program = child_of(session)
+    for pid in program, session:
+        os.kill(pid, signal.SIGCONT)
+    os.kill(session, signal.SIGTSTP)
+    wait_states([program, session], lambda state: state == 'T', 'stopped again')
+    os.kill(family, signal.SIGCONT)
+
+
 # A shell's part: a session leader that owns the terminal, and a job in a process group of its own.
 leader, terminal = pty.fork()
 shown = b''
@@ -55,16 +74,19 @@ if leader == 0:
         os.tcsetpgrp(0, os.getpgrp())
         signal.signal(signal.SIGTTOU, signal.SIG_DFL)
         os.execvp(sys.argv[1], sys.argv[1:])
+    stops = 0
     while True:
         _, status = os.waitpid(job, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
             os._exit(os.waitstatus_to_exitcode(status))
         print('job stopped', flush=True)
+        stops += 1
+        if HAS_FAMILY and stops == 3:
+            continue_family(job)
+            continue
         time.sleep(STOPPED_S)
         # The program first, as a shell may do: it allocates at once, and finds no sign of life.
-        with open(f'/proc/{job}/task/{job}/children', encoding='utf-8') as children:
-            first = children.read().split()[0]
-        os.kill(int(first), signal.SIGCONT)
+        os.kill(child_of(child_of(job)) if HAS_FAMILY else child_of(job), signal.SIGCONT)
         time.sleep(0.3)
         os.killpg(job, signal.SIGCONT)
         print('job continued', flush=True)
@@ -80,13 +102,19 @@ wait_states([program, injector], lambda state: state != 'T', 'continued')
 os.write(terminal, b'\x03')
 read_until(rb'interrupted')
 os.kill(injector, signal.SIGTSTP)
-read_until(rb'job stopped(.|\n)*job continued(.|\n)*job stopped')
+read_until(rb'job stopped', 2)
 wait_states([program, injector], lambda state: state == 'T', 'stopped')
 wait_states([program, injector], lambda state: state != 'T', 'continued')
+if HAS_FAMILY:
+    read_until(rb'job continued', 2)
+    os.kill(injector, signal.SIGTSTP)
+    read_until(rb'job stopped', 4)
+    read_until(rb'job continued', 3)
+    wait_states([program, injector], lambda state: state != 'T', 'continued')
 time.sleep(0.5)  # for a second SIGINT, if there is one
 os.write(terminal, b'end\n')
 read_until(rb'1 interrupts')
-read_until(rb'dropped \d')
+read_until(rb'dropped \d|Detach receipts')
 try:
     while True:
         shown += os.read(terminal, 65536)

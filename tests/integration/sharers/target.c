@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* sharers/target.c - a process that allocates, and another one in the same memory, which waits. */
-#include <sched.h>
-#include <signal.h>
+/*
+ * sharers/target.c - a process that allocates, and two in the same memory, which sleep most of the
+ * time, and live on without it.
+ */
+#include "../../sharer.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-static _Alignas(16) char stack[65536];
+#define SHARERS 2
+#define LIFETIME_SECONDS 250
 
-static int wait_for_ever(void *unused)
+static int sleep_often(void *unused)
 {
-	for (;;)
-		pause();
-	return unused != NULL;
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, 0);
+	alarm(LIFETIME_SECONDS);
+	for (;; usleep(1000))
+		free(malloc(100));
 }
 
 int main(void)
 {
-	const int child = clone(wait_for_ever, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+	static struct sharer_place place[SHARERS];
+	pid_t sharer[SHARERS];
 
-	if (child < 0)
-		return 1;
-	printf("%d\n", child);
+	sharer_be_threaded();
+	for (int i = 0; i < SHARERS; i++) {
+		sharer[i] = sharer_start(&place[i], sleep_often, NULL);
+		if (sharer[i] < 0)
+			return 1;
+	}
+	printf("%d %d\n", sharer[0], sharer[1]);
 	fflush(stdout);
 	for (;; usleep(1000))
 		free(malloc(1000));

@@ -4,12 +4,16 @@
  * all the ways there are, and free some or all of them again. What each has allocated, and how much
  * of that is still live, is counted exactly. Commands: go SEED = allocate, answered with "truth"
  * and NAME:LIVE-BYTES:LIVE-BLOCKS:BYTES:BLOCKS for each site, all since the last clear; clear =
- * free everything.
+ * free everything. SHARE=N, where that takes too long, is a definition by which there are so many
+ * times fewer blocks.
  */
-#include "../target.h"
+#include "../sites.h"
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#ifndef SHARE
+#define SHARE 1
+#endif
 
 struct site {
 	const char *name;
@@ -18,24 +22,8 @@ struct site {
 	uint64_t stay, go;        /* blocks */
 	bool grows;               /* from half its size: two allocations, of which one is left */
 	uint64_t left, stay_left; /* to come */
-	uint64_t live_bytes, live_count, bytes, count;
+	struct site_truth truth;
 };
-
-/* noinline and not a tail call, so that each site is a frame of its own. */
-#define SITE(name, call)                                         \
-	__attribute__((noinline)) static void *name(size_t size) \
-	{                                                        \
-		void *block = call;                              \
-		__asm__ volatile("" : "+r"(block) : : "memory"); \
-		return block;                                    \
-	}
-
-static void *aligned(size_t alignment, size_t size)
-{
-	void *block = NULL;
-
-	return posix_memalign(&block, alignment, size) ? NULL : block;
-}
 
 SITE(site_16, malloc(size))
 SITE(site_64, calloc(size / 16, 16))
@@ -123,15 +111,19 @@ static void allocate_one(struct site *site, uint64_t *state)
 
 	site->left--;
 	site->stay_left -= stays;
-	site->count += site->grows ? 2 : 1;
-	site->bytes += site->grows ? size + size / 2 : size;
+	site_allocates(&site->truth, size, site->grows);
 	if (stays && kept_count < BLOCKS_MAX) {
-		site->live_count++;
-		site->live_bytes += size;
+		site_keeps(&site->truth, size);
 		kept[kept_count++] = block;
 	} else {
 		free(block);
 	}
+}
+
+/* Of few blocks one is left. */
+static uint64_t shared(uint64_t blocks)
+{
+	return (blocks + SHARE - 1) / SHARE;
 }
 
 /* A site is drawn as often as it has blocks left, so that they are done about the same time. */
@@ -140,8 +132,8 @@ static void allocate_all(uint64_t seed, bool is_slow)
 	uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1, left = 0;
 
 	for (size_t i = 0; i < SITES; i++) {
-		sites[i].stay_left = sites[i].stay;
-		sites[i].left = sites[i].stay + sites[i].go;
+		sites[i].stay_left = shared(sites[i].stay);
+		sites[i].left = sites[i].stay_left + shared(sites[i].go);
 		left += sites[i].left;
 	}
 	for (; left; left--) {
@@ -162,9 +154,8 @@ static void say_truth(void)
 	size_t used = strlen(line);
 
 	for (size_t i = 0; i < SITES; i++)
-		used += (size_t)snprintf(line + used, sizeof(line) - used, " %s:%lu:%lu:%lu:%lu",
-					 sites[i].name, sites[i].live_bytes, sites[i].live_count,
-					 sites[i].bytes, sites[i].count);
+		used += site_print(line + used, sizeof(line) - used, sites[i].name,
+				   &sites[i].truth);
 	target_say("%s\n", line);
 }
 
@@ -173,7 +164,7 @@ static void clear(void)
 	while (kept_count)
 		free(kept[--kept_count]);
 	for (size_t i = 0; i < SITES; i++)
-		sites[i].live_bytes = sites[i].live_count = sites[i].bytes = sites[i].count = 0;
+		sites[i].truth = (struct site_truth){0};
 }
 
 int main(void)
