@@ -214,11 +214,12 @@ UNIT_TEST(a_frame_pointer_is_followed_to_where_it_is_now)
 	*slot = right;
 	see(&program);
 	CHECK(program.was_known);
-	/* In the leaf it is in a register. */
+	/* In the leaf it is in a register, or the leaf's caller has saved it. */
 	program_start(&program, 400);
 	CALLS(&program, WIDE, BY_BP, PLAIN, WIDE);
 	CHECK(is_learned(&program));
 	program.at.bp += 8;
+	program.sp[9] += 8;
 	see(&program);
 	CHECK(!program.was_known);
 }
@@ -254,6 +255,8 @@ UNIT_TEST(only_plain_stacks_are_learned)
 	static const enum function other[] = {MEMORY, LAZY};
 	struct program program = program_open();
 
+	if (HI_ARCH_LINK_REGISTER)
+		SKIP("there are no such rows: a function with a frame says where it saves bp");
 	for (unsigned i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
 		program_start(&program, 400);
 		CALLS(&program, PLAIN, other[i], PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN);
@@ -370,9 +373,13 @@ UNIT_TEST(nothing_is_read_beyond_a_difference)
 	*slot = PC(END, 0);
 	CHECK_EQ(mprotect(second, HI_PAGE_BYTES, PROT_NONE), 0);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
-	/* a leaf that was never seen: nor is anything that may lie there */
+	/*
+	 * a leaf that was never seen: nor is anything that may lie there, unless it is what it has
+	 * saved
+	 */
 	program.at.pc = PC(PLAIN, CALL_SITES - 1);
-	program.sp[0] = (uintptr_t)(second + 4);
+	if (!SAVED_BP)
+		program.sp[0] = (uintptr_t)(second + 4);
 	CHECK_EQ(see(&program), HI_END_COMPLETE);
 }
 
