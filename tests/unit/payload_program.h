@@ -28,11 +28,6 @@ struct program {
 	bool was_known; /* and whether it was found without a walk by rules */
 };
 
-/*
- * Where a function saves its caller's frame pointer that may leave it alone: with a link register
- * none does.
- */
-#define SAVED_BP (HI_ARCH_LINK_REGISTER ? -2 : 0)
 #define PROGRAM_ROWS(plain)                                                                      \
 	{0x100 * END, 0, HI_UNWIND_END, 0}, {0x100 * PLAIN, plain, HI_UNWIND_SP, SAVED_BP},      \
 		{0x100 * WIDE, 9, HI_UNWIND_SP, SAVED_BP}, {0x100 * SAVES, 4, HI_UNWIND_SP, -2}, \

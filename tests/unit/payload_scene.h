@@ -13,6 +13,12 @@
 #define TEXT_BYTES 0x1000ull
 #define THREAD 0x7ull /* a thread pointer that lies in no region */
 
+/*
+ * Where a function saves its caller's frame pointer that may leave it alone: with a link register
+ * none does.
+ */
+#define SAVED_BP (HI_ARCH_LINK_REGISTER ? -2 : 0)
+
 struct scene {
 	struct arena arena;
 	uint64_t *stack; /* one page, the only region */
