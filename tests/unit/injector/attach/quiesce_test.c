@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "inside.h"
+#include "standing.h"
 
 #define SHORT_MS 60
 
@@ -16,7 +17,7 @@ FAKE_PAYLOAD static void spin_inside(struct victim_page *page)
 {
 	page->answered = 1;
 	while (page->word[STAY])
-		__asm__ volatile("pause");
+		pause_cpu();
 }
 
 #define DEEP_BYTES (3u * STACKWALK_COPY_BYTES)
@@ -44,18 +45,6 @@ FAKE_PAYLOAD static void call_something_deep(struct victim_page *page)
 	__asm__ volatile("");
 }
 
-/* Calls it from code without unwind information, as a just-in-time compiler makes it. */
-void call_without_information(void (*function)(struct victim_page *page), struct victim_page *page);
-__asm__(".pushsection .text\n"
-	"call_without_information:\n"
-	"sub $8, %rsp\n"
-	"mov %rdi, %rax\n"
-	"mov %rsi, %rdi\n"
-	"call *%rax\n"
-	"add $8, %rsp\n"
-	"ret\n"
-	".popsection");
-
 static void wait_below_unknown_code(struct victim_page *page)
 {
 	call_without_information(wait_outside, page);
@@ -68,36 +57,17 @@ FAKE_PAYLOAD static void call_unknown_code(struct victim_page *page)
 	__asm__ volatile("");
 }
 
-/* Spins with its stack and its frame where there is no memory. */
 static void spin_without_a_stack(struct victim_page *page)
 {
 	page->answered = 1;
-	__asm__ volatile("mov %%rsp, %%r12\n"
-			 "mov %%rbp, %%r13\n"
-			 "mov $4096, %%rsp\n"
-			 "mov %%rsp, %%rbp\n"
-			 "1: pause\n"
-			 "cmpq $0, (%0)\n"
-			 "jne 1b\n"
-			 "mov %%r12, %%rsp\n"
-			 "mov %%r13, %%rbp\n"
-			 :
-			 : "D"(&page->word[STAY])
-			 : "r12", "r13", "memory", "cc");
+	spin_without_stack(&page->word[STAY]);
 }
 
 /* Spins with the address of a gate entry in a register, until that holds the original. */
 static void spin_with_register(struct victim_page *page)
 {
 	page->answered = 1;
-	__asm__ volatile("mov %0, %%r12\n"
-			 "1: pause\n"
-			 "lock incq (%2)\n"
-			 "cmp %1, %%r12\n"
-			 "jne 1b\n"
-			 :
-			 : "r"(GATE + HI_GATE_STRIDE), "r"(ORIGINAL + 1), "r"(&page->progress)
-			 : "r12", "memory", "cc");
+	spin_until_register_changes(GATE + HI_GATE_STRIDE, ORIGINAL + 1, &page->progress);
 	page->word[STAY] = 0;
 }
 
@@ -106,7 +76,7 @@ enum { SLEEPERS = 150, SPINNERS = 6 };
 static void *spin_outside(void *unused)
 {
 	for (;;)
-		__asm__ volatile("pause");
+		pause_cpu();
 	return unused;
 }
 
