@@ -25,7 +25,7 @@
 #include "thread_slot.h"
 
 /* some 0.1 ms. A hook scope that took longer was interrupted, and others used that time */
-#define HOOK_SCOPE_CYCLES_MAX 300000u
+#define HOOK_SCOPE_CYCLES_MAX arch_ticks(300000)
 
 struct hook_scope {
 	struct record_event event; /* event.cycles: 0 = the clock was not read yet */
@@ -245,13 +245,13 @@ __attribute__((always_inline)) static inline bool hook_scope_may_record(struct h
 
 static inline void hook_scope_account(struct hook_scope *scope)
 {
-	uint64_t cycles;
+	uint64_t cycles, most;
 
 	if (!scope->weight)
 		return;
 	cycles = clock_about_now() - scope->call->begun;
-	scope->event.slot->cycles +=
-		(cycles < HOOK_SCOPE_CYCLES_MAX ? cycles : HOOK_SCOPE_CYCLES_MAX) * scope->weight;
+	most = HOOK_SCOPE_CYCLES_MAX;
+	scope->event.slot->cycles += (cycles < most ? cycles : most) * scope->weight;
 }
 
 static inline uint64_t hook_scope_call(struct hook_scope *scope, uint64_t function,

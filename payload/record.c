@@ -8,8 +8,8 @@
 #include "stack_table.h"
 #include "thread_slot.h"
 
-/* about 5 ms: the injector does not react faster than that */
-#define REGION_PAUSE (15000000u >> HI_REGION_RECORDED_SHIFT)
+/* about 5 ms, or a unit of region_recorded: the injector does not react faster than that */
+#define REGION_PAUSE (uint32_t)(arch_ticks(15000000) >> HI_REGION_RECORDED_SHIFT)
 
 static struct hi_counters *counters_of(const struct record_event *event)
 {

@@ -24,7 +24,7 @@
  * 10,000 new threads a second leave a thousand such slots. A live thread whose slot is taken loses
  * little: it draws a new countdown.
  */
-#define THREAD_SLOT_STALE_CYCLES 200000000ull
+#define THREAD_SLOT_STALE_CYCLES arch_ticks(200000000)
 
 /* The slot at which the search for a thread begins. Never NULL; may belong to another thread. */
 static inline struct hi_thread_slot *thread_slot_home(const struct hi_state *state, uint64_t thread)

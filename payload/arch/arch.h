@@ -26,6 +26,12 @@ static inline uint64_t arch_cycles_fast(void);
 /* The same, but faster, and perhaps slightly old: it does not wait for earlier instructions. */
 static inline uint64_t arch_cycles_about(void);
 
+/*
+ * Of a bound that need not be exact: how often the counter ticks in the time in which one of 2 GHz
+ * ticks so often. There are counters of 20 MHz, and of 1 GHz.
+ */
+static inline uint64_t arch_ticks(uint64_t cycles);
+
 /* Where the heap of brk ends. A system call, which fails never and changes nothing. */
 static inline uint64_t arch_program_break(void);
 

@@ -28,6 +28,16 @@ static inline uint64_t arch_cycles_fast(void)
 	return arch_cycles();
 }
 
+/* 2 GHz are about 2^31 Hz. Where the firmware has not said how fast the counter is, it reads 0. */
+static inline uint64_t arch_ticks(uint64_t cycles)
+{
+	uint64_t hertz;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hertz));
+	hertz &= UINT32_MAX;
+	return hertz ? cycles * hertz >> 31 : cycles;
+}
+
 static inline uint64_t arch_program_break(void)
 {
 	register uint64_t number __asm__("x8") = 214; /* __NR_brk */

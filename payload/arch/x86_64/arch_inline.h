@@ -34,6 +34,12 @@ static inline uint64_t arch_cycles_about(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* All are of 2 to 4 GHz. */
+static inline uint64_t arch_ticks(uint64_t cycles)
+{
+	return cycles;
+}
+
 static inline uint64_t arch_program_break(void)
 {
 	uint64_t result = 12; /* __NR_brk */

@@ -4,7 +4,9 @@
  * pointers.
  */
 #include <pthread.h>
+#include <time.h>
 
+#include "hook_scope.h"
 #include "payload_arena.h"
 #include "thread_slot.h"
 
@@ -273,6 +275,30 @@ UNIT_TEST(racing_threads_get_slots_of_their_own)
 		}
 		munmap(arena.state, HI_PAGE_BYTES);
 	}
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* However often the counter ticks. */
+UNIT_TEST(bounds_are_as_long_on_every_machine)
+{
+	const uint64_t begun = arch_cycles(), begun_ns = now_ns();
+	double tick_ns, stale_ns, interrupted_ns;
+
+	while (now_ns() - begun_ns < 20000000)
+		;
+	tick_ns = (double)(now_ns() - begun_ns) / (double)(arch_cycles() - begun);
+	stale_ns = (double)THREAD_SLOT_STALE_CYCLES * tick_ns;
+	interrupted_ns = (double)HOOK_SCOPE_CYCLES_MAX * tick_ns;
+	printf("# a tick is %.2f ns\n", tick_ns);
+	CHECK(stale_ns > 30e6 && stale_ns < 300e6);
+	CHECK(interrupted_ns > 50e3 && interrupted_ns < 400e3);
 }
 
 UNIT_MAIN()
