@@ -57,20 +57,24 @@ static void give_ring(struct hi_state *state, struct hi_thread_slot *slot)
 
 /*
  * Gives the slot a scratch. To be called before the slot has an owner, so that the first owner
- * finds the scratch there from the first instruction on. If two threads want the slot, each writes
- * a number that is given to no other thread, so it does not matter which number stays. False: no
- * scratch is left.
+ * finds the scratch there from the first instruction on. If two threads want the slot, the first
+ * number stays, and that of the other is given to nobody: by then the slot may have an owner, whose
+ * nested calls find it by its scratch. False: no scratch is left.
  */
 static bool give_scratch(struct hi_state *state, struct hi_thread_slot *slot)
 {
+	uint32_t none = 0;
 	uint64_t number;
 
+	if (__atomic_load_n(&slot->scratch, __ATOMIC_RELAXED))
+		return true;
 	if (__atomic_load_n(&state->scratches_used, __ATOMIC_RELAXED) >= HI_OWN_SCRATCHES)
 		return false;
 	number = 1 + __atomic_fetch_add(&state->scratches_used, 1, __ATOMIC_RELAXED);
 	if (number >= HI_OWN_SCRATCHES)
 		return false;
-	__atomic_store_n(&slot->scratch, (uint32_t)number, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&slot->scratch, &none, (uint32_t)number, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -30,6 +30,27 @@ def a_slot_is_taken_over(orders):
     return Program({"owner": 1, "last_seen": OLD}, (claims(2), claims(3)), at_end)
 
 
+# A slot that was free, which two want. The first owner's calls find each other by its scratch.
+def a_free_slot_is_taken(orders):
+    def claims(thread):
+        def body():
+            if (yield Load("owner", RELAXED)):
+                return
+            if orders["a scratch stays"]:
+                yield swap("scratch", 0, thread, RELAXED)
+            else:
+                yield Store("scratch", thread, RELAXED)
+            if (yield swap("owner", 0, thread, orders["a slot is taken"])):
+                return
+            outer = yield Load("scratch", RELAXED)
+            nested = yield Load("scratch", RELAXED)
+            assert outer, "the first owner has no scratch"
+            assert nested == outer, "a call has another scratch than the one that it is nested in"
+        return body
+
+    return Program({"owner": 0, "scratch": 0}, (claims(1), claims(2)))
+
+
 # Two threads put different rules into one entry. `check` ties a rule to its pc.
 def an_entry_has_two_rules(orders):
     def adds(pc, rule):
@@ -57,10 +78,13 @@ PROTOCOL = Protocol(
         "a slot is taken": Barrier(
             ACQ_REL, RELAXED, SLOT,
             "__atomic_compare_exchange_n(&slot->owner, &from, to, false, __ATOMIC_ACQ_REL,"),
+        "a scratch stays": Barrier(True, False, SLOT,
+                                   "__atomic_compare_exchange_n(&slot->scratch, &none,"),
         "check covers the value": Barrier(True, False, "payload/rules.c",
                                           "pc_and_mark ^ value * HI_HASH"),
     },
     [
         Model("a slot has one new owner", a_slot_is_taken_over),
+        Model("a slot's first owner has one scratch", a_free_slot_is_taken),
         Model("the rule of a pc is its own", an_entry_has_two_rules),
     ])
