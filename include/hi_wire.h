@@ -1015,7 +1015,8 @@ struct hi_control {
 	/*
 	 * [code_lo, code_lo + code_bytes): code that comes and goes within a file or none (a
 	 * JVM's). Its rows may be those of other code that was there a second ago; so they hold on
-	 * the thread's own stack only. 0 bytes = there is none. The bytes are stored last
+	 * the thread's own stack only. 0 bytes = there is none. The bytes are stored first and read
+	 * last: the bounds only grow, and no walk sees smaller ones than before
 	 */
 	uint64_t code_lo, code_bytes;
 	/* calls of each function that the user has named and that allocates; atomic add */

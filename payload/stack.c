@@ -65,9 +65,10 @@ static bool enter_stack(struct walk *walk)
 		is_known ? regions_top(walk->scratch, walk->thread, walk->at.sp) : sure_end(walk);
 	walk->is_own = is_known &&
 		       (walk->top == walk->thread || walk->top == control_of(walk)->main_stack);
+	/* in this order, as the bounds may grow meanwhile */
+	walk->code_lo = __atomic_load_n(&control_of(walk)->code_lo, __ATOMIC_ACQUIRE);
 	walk->code_bytes =
-		walk->is_own ? 0 : __atomic_load_n(&control_of(walk)->code_bytes, __ATOMIC_ACQUIRE);
-	walk->code_lo = control_of(walk)->code_lo;
+		walk->is_own ? 0 : __atomic_load_n(&control_of(walk)->code_bytes, __ATOMIC_RELAXED);
 	return is_known;
 }
 

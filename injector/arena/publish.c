@@ -258,7 +258,10 @@ static void add_apart(struct apart apart[APART], remote_addr lo,
 	}
 }
 
-/* The bounds only grow: a walk may still use tables of before. */
+/*
+ * The bounds only grow: a walk may still use tables of before. With either of two places that a
+ * walk may find, the size that it reads afterwards covers what was within the bounds before.
+ */
 static void publish_bounds(const struct published_code *code, struct hi_control *control)
 {
 	if (!code->count)
@@ -267,9 +270,9 @@ static void publish_bounds(const struct published_code *code, struct hi_control 
 	const uint64_t had = control->code_bytes, had_hi = control->code_lo + had;
 	const uint64_t first = had && control->code_lo < lo ? control->code_lo : lo;
 
-	control->code_lo = first;
 	__atomic_store_n(&control->code_bytes, (had && had_hi > hi ? had_hi : hi) - first,
 			 __ATOMIC_RELEASE);
+	__atomic_store_n(&control->code_lo, first, __ATOMIC_RELEASE);
 }
 
 void publisher_publish_tables(struct publisher *publisher, const struct elf_images *images,

@@ -43,6 +43,22 @@ def a_list_changes(orders):
     return Program(memory, (writer, reader))
 
 
+# The bounds of code that comes and goes grow downward, from [8, 10) to [4, 10): 9 stays within.
+def bounds_grow(orders):
+    def writer():
+        size = Store("bytes", 6, RELEASE)
+        place = Store("lo", 4, orders["a place is stored after the size"] or RELEASE)
+        for store in (size, place) if orders["a place is stored after the size"] else (place, size):
+            yield store
+
+    def reader():
+        lo = yield Load("lo", orders["a place is read before the size"])
+        size = yield Load("bytes", RELAXED)
+        assert lo <= 9 < lo + size, f"[{lo}, {lo + size}) leaves out what was within"
+
+    return Program({"lo": 8, "bytes": 2}, (writer, reader))
+
+
 EARLY = "the list that a thread finds too early fails at its generation"
 PROTOCOL = Protocol(
     {
@@ -60,5 +76,14 @@ PROTOCOL = Protocol(
             ACQUIRE, RELAXED, FINDER, "__atomic_load_n(&regions->generation, __ATOMIC_ACQUIRE)"),
         "reader reads the generation again": Barrier(
             ACQUIRE, None, READER, "__atomic_thread_fence(__ATOMIC_ACQUIRE);"),
+        "a place is stored after the size": Barrier(
+            RELEASE, None, WRITER,
+            "__ATOMIC_RELEASE);\n\t__atomic_store_n(&control->code_lo, first, __ATOMIC_RELEASE);"),
+        "a place is read before the size": Barrier(
+            ACQUIRE, RELAXED, "payload/stack.c",
+            "walk->code_lo = __atomic_load_n(&control_of(walk)->code_lo, __ATOMIC_ACQUIRE);"),
     },
-    [Model("a list is used as it was published, or not at all", a_list_changes)])
+    [
+        Model("a list is used as it was published, or not at all", a_list_changes),
+        Model("code that comes and goes stays within its bounds", bounds_grow),
+    ])
