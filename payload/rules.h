@@ -63,12 +63,12 @@ void rules_remember_next(const struct hi_state *state, uint64_t stamp, uint64_t 
 
 /*
  * Whether a rule is plain: the CFA is a number of words above sp or bp, and the caller's bp is in a
- * slot of the frame or unchanged. If the CFA depends on sp alone, the slot is known to lie within
- * the frame.
+ * slot of the frame or unchanged. The return address lies below the CFA. If the CFA depends on sp
+ * alone, the slot is known to lie within the frame.
  */
 static inline bool rules_is_plain(struct rule rule)
 {
-	if (rule.bp_slot > 0)
+	if (rule.bp_slot > 0 || HI_ARCH_RETURN_SLOT(rule.bp_slot) >= 0)
 		return false;
 	return rule.kind == HI_UNWIND_BP ||
 	       (rule.kind == HI_UNWIND_SP && rule.cfa > 0 && rule.bp_slot + rule.cfa >= 0);

@@ -164,7 +164,8 @@ static struct hi_unwind_row row_of_return(const struct unwind_frame *frame)
 struct hi_unwind_row unwind_row_of_frame(const struct unwind_frame *frame)
 {
 	const struct hi_unwind_row none = {.kind = HI_UNWIND_NONE};
-	const bool is_usual = frame->return_slot == HI_ARCH_RETURN_SLOT(frame->bp_slot);
+	const bool is_usual =
+		frame->return_slot && frame->return_slot == HI_ARCH_RETURN_SLOT(frame->bp_slot);
 
 	if (frame->cfa < INT16_MIN || frame->cfa > INT16_MAX)
 		return none;

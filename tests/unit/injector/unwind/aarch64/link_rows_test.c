@@ -71,6 +71,7 @@ UNIT_TEST(forms_that_no_row_has)
 	CHECK_ROW(HI_UNWIND_NONE, 0, 0, DW_CFA_def_cfa_offset, 32, SAVED(BP, 3), SAVED(LINK, 4));
 	CHECK_ROW(HI_UNWIND_NONE, 0, 0, DW_CFA_def_cfa_offset, 32, SAVED(BP, 4), SAVED(LINK, 1));
 	CHECK_ROW(HI_UNWIND_NONE, 0, 0, DW_CFA_def_cfa_offset, 32, SAVED(BP, 4));
+	CHECK_ROW(HI_UNWIND_NONE, 0, 0, DW_CFA_def_cfa_offset, 16, SAVED(BP, 1));
 	CHECK_ROW(HI_UNWIND_NONE, 0, 0, DW_CFA_def_cfa, BP, 32, SAVED(LINK, 3));
 	CHECK_ROW(HI_UNWIND_NONE, 0, 0, DW_CFA_def_cfa_offset, 0x80, 0x80, 0x10, SAVED(LINK, 3),
 		  SAVED(BP, 4));

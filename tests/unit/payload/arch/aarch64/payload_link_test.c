@@ -75,6 +75,23 @@ UNIT_TEST(bad_places_end_the_walk)
 	}
 }
 
+/* No function saves a pair across its CFA; the cache of rules is as careful as the search. */
+UNIT_TEST(no_row_leads_beyond_the_region)
+{
+	enum { WORDS = HI_PAGE_BYTES / 8 };
+
+	for (int8_t slot = -1; slot <= 0; slot++) {
+		struct scene scene = scene_open();
+
+		ROWS(&scene, {0, 0, HI_UNWIND_END, 0}, {0x100, WORDS, HI_UNWIND_SP, slot});
+		set_pair(&scene, WORDS, TEXT + 0x10, TEXT + 0x10);
+		for (int i = 0; i < 3; i++) {
+			CHECK_EQ(walk(&scene, TEXT + 0x110, 0, 4), HI_END_BAD_FRAME);
+			CHECK_EQ(scene.count, 1);
+		}
+	}
+}
+
 /*
  * A handler at TEXT + 0x300, whose trampoline is at 0x200, interrupted word 100 of the stack at
  * TEXT + 0x100.
