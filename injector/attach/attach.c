@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach_entries.h"
@@ -167,6 +169,26 @@ struct load {
 };
 
 /*
+ * Hooks read the clock. A program may have forbidden itself to (PR_SET_TSC, which threads and
+ * children inherit), and would get a signal for it. -ETIME: the borrowed thread has. Of one with a
+ * filter it is not known, as that might object to the question.
+ */
+static int check_clock(const struct attachment *attachment, struct remote *remote)
+{
+	const remote_addr answer =
+		arena_state(attachment->arena.control) + offsetof(struct hi_state, store);
+	int64_t result;
+	uint32_t clock;
+	if (remote->tracee.has_filter)
+		return 0;
+	int err = remote_syscall(remote, SYS_prctl, (uint64_t[6]){PR_GET_TSC, answer}, &result);
+	if (err || result) /* a kernel that has no such question lets all read it */
+		return err;
+	err = memory_read(&attachment->memory, answer, &clock, sizeof(clock));
+	return !err && clock == PR_TSC_SIGSEGV ? -ETIME : err;
+}
+
+/*
  * 2. Borrows one thread for some tenths of a millisecond: maps the arena and loads the payload.
  * Runs in a tracing thread of its own.
  */
@@ -202,7 +224,9 @@ static int load(void *context)
 	if (!err) { /* from here on there is something to undo; the control block says what */
 		attachment->control = attachment->arena.control;
 		attachment->publisher.room = attachment->arena.tables_size;
-		if (layout->probes.size) {
+		attachment->step = "asking whether it may read the clock";
+		err = check_clock(attachment, &remote);
+		if (!err && layout->probes.size) {
 			attachment->step = "mapping the probes";
 			err = probes_map(&attachment->probes, &attachment->arena, &remote);
 		}

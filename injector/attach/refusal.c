@@ -59,6 +59,9 @@ static const struct refusal {
 	 "its seccomp filter would kill it should heapinject die amid its work; run it without the "
 	 "filter to profile it (--otel and --loader dlopen make more calls: without them it may "
 	 "pass)"},
+	{ETIME, false,
+	 "it has forbidden itself to read the clock of the CPU (prctl PR_SET_TSC), which our hooks "
+	 "do: a signal would end it"},
 	{EBADMSG, true,
 	 "a process that was just forked from it has written to our file; try again, or use "
 	 "--loader map"},

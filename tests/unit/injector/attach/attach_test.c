@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include "attached.h"
 #include "code_swap.h"
@@ -645,6 +646,28 @@ UNIT_TEST(a_target_that_runs_another_program_is_left_alone)
 	CHECK(receipt.target_gone);
 	CHECK_EQ(snapshot_take(attached.victim.pid, attached.victim.pid, &after), 0);
 	CHECK_EQ(waitpid(attached.victim.pid, NULL, WNOHANG), 0);
+	attached_end(&attached);
+}
+
+static void allocate_without_clock(struct victim_page *page)
+{
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	page->ready = 1;
+	for (;; page->progress++)
+		use_heap();
+}
+
+/* A hook that read it would end the program. */
+UNIT_TEST(a_program_that_may_not_read_the_clock_is_refused)
+{
+	struct attached attached;
+	if (prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0))
+		SKIP("the kernel forbids nobody to read the clock");
+	attached_prepare(&attached, allocate_without_clock);
+	CHECK_EQ(attached_attach(&attached, HI_LOADER_MAP), -ETIME);
+	attachment_close(&attached.attachment);
+	attached_check_gone(&attached);
+	victim_check(&attached.victim);
 	attached_end(&attached);
 }
 
