@@ -170,8 +170,8 @@ struct load {
 
 /*
  * Hooks read the clock. A program may have forbidden itself to (PR_SET_TSC, which threads and
- * children inherit), and would get a signal for it. -ETIME: the borrowed thread has. Of one with a
- * filter it is not known, as that might object to the question.
+ * children inherit), and would get a signal for it. -ENODATA: the borrowed thread has. Of one with
+ * a filter it is not known, as that might object to the question.
  */
 static int check_clock(const struct attachment *attachment, struct remote *remote)
 {
@@ -185,7 +185,7 @@ static int check_clock(const struct attachment *attachment, struct remote *remot
 	if (err || result) /* a kernel that has no such question lets all read it */
 		return err;
 	err = memory_read(&attachment->memory, answer, &clock, sizeof(clock));
-	return !err && clock == PR_TSC_SIGSEGV ? -ETIME : err;
+	return !err && clock == PR_TSC_SIGSEGV ? -ENODATA : err;
 }
 
 /*
@@ -224,7 +224,7 @@ static int load(void *context)
 	if (!err) { /* from here on there is something to undo; the control block says what */
 		attachment->control = attachment->arena.control;
 		attachment->publisher.room = attachment->arena.tables_size;
-		attachment->step = "asking whether it may read the clock";
+		attachment->step = "reading the clock";
 		err = check_clock(attachment, &remote);
 		if (!err && layout->probes.size) {
 			attachment->step = "mapping the probes";

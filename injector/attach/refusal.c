@@ -59,7 +59,7 @@ static const struct refusal {
 	 "its seccomp filter would kill it should heapinject die amid its work; run it without the "
 	 "filter to profile it (--otel and --loader dlopen make more calls: without them it may "
 	 "pass)"},
-	{ETIME, false,
+	{ENODATA, false,
 	 "it has forbidden itself to read the clock of the CPU (prctl PR_SET_TSC), which our hooks "
 	 "do: a signal would end it"},
 	{EBADMSG, true,
