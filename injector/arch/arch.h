@@ -128,6 +128,18 @@ size_t arch_find_bytes(const uint8_t *byte, size_t from, size_t size, uint32_t v
  */
 size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo,
 			 uint64_t span);
+/*
+ * Where exactly leads the operand that arch_find_operand has found at code[found]? 0: the code that
+ * was read does not show it.
+ */
+uint64_t arch_operand_target(const uint8_t *code, size_t size, size_t found, uint64_t at);
+/*
+ * The same for code that makes an address in [lo, lo + span) of constants in several instructions.
+ * It may be one some kilobytes away from that range. Only a CPU has these whose instructions have no
+ * room for an address. Returns size if there is none.
+ */
+size_t arch_find_made(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo,
+		      uint64_t span);
 /* True if any general register, pc included, lies in [lo, hi). */
 bool arch_any_register_in(const struct arch_regs *regs, uint64_t lo, uint64_t hi);
 /*

@@ -11,8 +11,7 @@
 /* The kernel maps nothing above, unless asked for that address. */
 #define ADDRESS_BITS 48u
 #define ADDRESS_BITS_MAX 56u
-#define MIDDLE_SHIFT 16 /* four bytes that no mark in an address changes */
-#define OPERAND_BYTES 4u
+#define MIDDLE_SHIFT 16                /* four bytes that no mark in an address changes */
 #define GATE_SPAN (8u * HI_PAGE_BYTES) /* a power of two that all entries fit into */
 _Static_assert(HI_GATE_USED_BYTES <= GATE_SPAN, "span of operands");
 
@@ -62,12 +61,18 @@ static void find_operands(struct doubts *doubts, const struct doubts_gate *gate,
 {
 	for (size_t i = 0; (i = arch_find_operand(code, i, size, at, gate->gate, GATE_SPAN)) < size;
 	     i++) {
-		int32_t distance;
-		memcpy(&distance, code + i, sizeof(distance));
-		if (is_entry(gate, at + i + OPERAND_BYTES + (uint64_t)(int64_t)distance) &&
-		    !is_own(gate, at + i))
+		const remote_addr target = arch_operand_target(code, size, i, at);
+		if ((!target || is_entry(gate, target)) && !is_own(gate, at + i))
 			doubts->count[DOUBT_CODE]++;
 	}
+}
+
+static void find_made(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *code,
+		      size_t size, remote_addr at)
+{
+	const uint64_t span = (uint64_t)gate->count * HI_GATE_STRIDE;
+	for (size_t i = 0; (i = arch_find_made(code, i, size, at, gate->gate, span)) < size; i++)
+		doubts->count[DOUBT_CODE] += !is_own(gate, at + i);
 }
 
 void doubts_find(struct doubts *doubts, const struct doubts_gate *gate, const uint8_t *bytes,
@@ -78,8 +83,10 @@ void doubts_find(struct doubts *doubts, const struct doubts_gate *gate, const ui
 	find_words(doubts, gate, bytes, size, at, is_code, first);
 	if (last != first)
 		find_words(doubts, gate, bytes, size, at, is_code, last);
-	if (is_code)
-		find_operands(doubts, gate, bytes, size, at);
+	if (!is_code)
+		return;
+	find_operands(doubts, gate, bytes, size, at);
+	find_made(doubts, gate, bytes, size, at);
 }
 
 bool doubts_any(const struct doubts *doubts)

@@ -151,3 +151,17 @@ size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t
 	}
 	return size;
 }
+
+uint64_t arch_operand_target(const uint8_t *code, size_t size, size_t found, uint64_t at)
+{
+	(void)size;
+	return at + found + WIDTH + (uint64_t)(int64_t)(int32_t)load(code + found);
+}
+
+/* An instruction has room for an address. */
+size_t arch_find_made(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo,
+		      uint64_t span)
+{
+	(void)code, (void)from, (void)at, (void)lo, (void)span;
+	return size;
+}
