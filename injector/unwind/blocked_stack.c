@@ -53,7 +53,7 @@ static int check_stack(const struct memory *memory, pid_t tid, remote_addr sp,
 	if (err)
 		return err;
 	for (size_t i = 0; i < word_count && !err; i++)
-		if (is_in(ranges, count, words[i]))
+		if (is_in(ranges, count, arch_plain_address(words[i]))) /* it may be signed */
 			err = -EBUSY;
 	free(words);
 	return err;
