@@ -84,6 +84,10 @@ bool arch_rewind_interrupted(struct arch_regs *regs, const struct arch_call *bef
 /*
  * The kernel makes restart_syscall of it when the thread goes on from the stop, unless it finds
  * another pc then. The others that it can do that with are given back with all of their time.
+ *
+ * So it does with what is restart_syscall already, as another stop has left it, and that changes x8.
+ * A call of ours must not begin from there: its instruction may be the very one that the thread
+ * waits at, which in programs with musl is followed by a return.
  */
 bool arch_needs_restart(const struct arch_regs *regs, const struct arch_call *before)
 {
@@ -91,7 +95,7 @@ bool arch_needs_restart(const struct arch_regs *regs, const struct arch_call *be
 
 	return is_same_call(user, before, user->pc + A64_BYTES) &&
 	       (before->number == SYS_nanosleep || before->number == SYS_clock_nanosleep ||
-		before->number == SYS_futex);
+		before->number == SYS_futex || before->number == SYS_restart_syscall);
 }
 
 /* pc is on the instruction already. x7 is not the program's at the entry of a call. */

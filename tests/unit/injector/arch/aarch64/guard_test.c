@@ -257,6 +257,17 @@ UNIT_TEST(sleeps_go_on_with_the_time_that_is_left)
 	CHECK(!arch_needs_restart(&regs, &reading));
 }
 
+/* The kernel would put the number of that call into x8 once more, even of one that we begin there. */
+UNIT_TEST(sleeps_that_go_on_are_run_to_their_entry)
+{
+	const struct arch_call sleeping = blocked_in(SYS_restart_syscall);
+	const struct arch_regs regs = stopped_in(SYS_restart_syscall, 7, 0x1000),
+			       over = stopped_in(SYS_restart_syscall, 0, 0x1004);
+
+	CHECK(arch_needs_restart(&regs, &sleeping));
+	CHECK(!arch_needs_restart(&over, &sleeping));
+}
+
 /* rt_sigreturn would make the kernel forget what is left: the frame has the call itself. */
 UNIT_TEST(sleeps_begin_anew_after_the_death_of_the_injector)
 {
