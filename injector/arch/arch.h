@@ -135,8 +135,8 @@ size_t arch_find_operand(const uint8_t *code, size_t from, size_t size, uint64_t
 uint64_t arch_operand_target(const uint8_t *code, size_t size, size_t found, uint64_t at);
 /*
  * The same for code that makes an address in [lo, lo + span) of constants in several instructions.
- * It may be one some kilobytes away from that range. Only a CPU has these whose instructions have no
- * room for an address. Returns size if there is none.
+ * It may be one some kilobytes away from that range. Only a CPU has these whose instructions have
+ * no room for an address. Returns size if there is none.
  */
 size_t arch_find_made(const uint8_t *code, size_t from, size_t size, uint64_t at, uint64_t lo,
 		      uint64_t span);
@@ -258,6 +258,13 @@ struct arch_call {
  * it changed regs.
  */
 bool arch_rewind_interrupted(struct arch_regs *regs, const struct arch_call *before);
+/*
+ * For a thread that is about to begin its call anew, and will run a signal handler before that,
+ * where the kernel does not ask any more whether there is one (ARCH_STOP_ENDS_CALLS). A call that
+ * every handler ends fails with EINTR then, as it would have without the stop: otherwise a program
+ * that waits for its handler would wait for ever. Returns true if it changed regs.
+ */
+bool arch_end_rewound(struct arch_regs *regs, const struct arch_call *before);
 /*
  * For a stop after which the kernel would go on with a call that has a timeout (a sleep) by another
  * call, with the time that is left, but forgets that once the registers have been changed. True if

@@ -171,7 +171,7 @@ static bool is_broken_by_stop(const struct tracee *tracee)
  * Makes the thread repeat a system call that only the stop broke off, no matter what lets the
  * thread go, even our death.
  */
-static int repeat_call(const struct tracee *tracee)
+static int repeat_call(struct tracee *tracee)
 {
 	struct arch_regs regs = {0};
 	int err = tracee_get_regs(tracee, &regs);
@@ -179,7 +179,31 @@ static int repeat_call(const struct tracee *tracee)
 	if (err || !arch_rewind_interrupted(&regs, &tracee->before) ||
 	    (ARCH_STOP_ENDS_CALLS && !is_broken_by_stop(tracee)))
 		return err;
+	tracee->is_rewound = true;
 	return tracee_set_regs(tracee, &regs);
+}
+
+/* A signal to a process that has more threads may be taken by another. */
+bool tracee_end_rewound(const struct tracee *tracee, uint64_t mask, struct arch_regs *regs)
+{
+	struct proc_status status;
+
+	if (!ARCH_STOP_ENDS_CALLS || proc_status_read(tracee->pid, tracee->tid, &status))
+		return false;
+	const uint64_t coming =
+		status.sig_pending | (status.threads == 1 ? status.sig_shared_pending : 0);
+
+	return coming & status.sig_caught & ~mask && arch_end_rewound(regs, &tracee->before);
+}
+
+static void end_rewound(const struct tracee *tracee)
+{
+	struct arch_regs regs;
+	uint64_t mask;
+
+	if (ARCH_STOP_ENDS_CALLS && tracee->is_rewound && !tracee_get_regs(tracee, &regs) &&
+	    !tracee_get_sigmask(tracee, &mask) && tracee_end_rewound(tracee, mask, &regs))
+		(void)!tracee_set_regs(tracee, &regs);
 }
 
 int ptrace_approach_stop(struct tracee *tracee, enum ptrace_stop stop, int signal)
@@ -232,8 +256,10 @@ void tracee_note_held(struct tracee *tracee)
 /* If detaching fails the thread stays frozen: so it is tried twice. */
 int tracee_detach_stopped(const struct tracee *tracee)
 {
-	int err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
+	int err;
 
+	end_rewound(tracee);
+	err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
 	if (err && err != -ESRCH)
 		err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
 	return err;

@@ -38,7 +38,8 @@ struct tracee {
 	bool minds_filters; /* has_filter and is_filtered are known */
 	bool has_filter;    /* it is under a seccomp filter, suspended or not */
 	struct arch_call
-		before; /* what it was in when it was interrupted, if ARCH_STOP_ENDS_CALLS */
+		before;  /* what it was in when it was interrupted, if ARCH_STOP_ENDS_CALLS */
+	bool is_rewound; /* it begins that call anew, which the stop had ended */
 	/*
 	 * a seccomp filter judges the calls that we make in it: we may not suspend filters
 	 * (CAP_SYS_ADMIN), or the kernel cannot
@@ -96,6 +97,11 @@ must_check int ptrace_approach_stop(struct tracee *tracee, enum ptrace_stop stop
 must_check int tracee_has_stopped(struct tracee *tracee);
 /* Counts the stop that is about to end (held.h), if there was one; once. */
 void tracee_note_held(struct tracee *tracee);
+/*
+ * Ends the call that regs are about to begin anew (arch_end_rewound) if a signal has come meanwhile
+ * for which the thread, once it has this mask, runs a handler. True: regs have changed.
+ */
+bool tracee_end_rewound(const struct tracee *tracee, uint64_t mask, struct arch_regs *regs);
 /* Detaches a stopped thread, which goes on where it is. tracee_detach also ends its hold. */
 int tracee_detach_stopped(const struct tracee *tracee);
 

@@ -186,15 +186,17 @@ static int make_ready(struct remote *remote)
 static int give_back(struct remote *remote)
 {
 	const struct arch_context *original = &remote->original;
+	struct arch_regs regs = original->regs;
 	int first = make_ready(remote), err;
 
 	if (remote->tracee.state != TRACEE_STOPPED)
 		return first;
+	(void)tracee_end_rewound(&remote->tracee, original->sigmask, &regs);
 	err = tracee_set_xstate(&remote->tracee, original->xstate, original->xstate_size);
 	if (!err)
 		err = tracee_set_sigmask(&remote->tracee, original->sigmask);
 	if (!err)
-		err = tracee_set_regs(&remote->tracee, &original->regs);
+		err = tracee_set_regs(&remote->tracee, &regs);
 	return first_error(first, err);
 }
 

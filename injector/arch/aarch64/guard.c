@@ -82,11 +82,53 @@ bool arch_rewind_interrupted(struct arch_regs *regs, const struct arch_call *bef
 }
 
 /*
+ * signal(7), "never restarted". What waits under a mask of its own is not among them: which
+ * handlers end it depends on that.
+ */
+static bool is_ended_by_handlers(const struct user_regs_struct *user, long number)
+{
+	switch (number) {
+	case SYS_ppoll:
+		return !user->regs[3];
+	case SYS_pselect6:
+		return !user->regs[5];
+	case SYS_epoll_pwait:
+	case 441: /* epoll_pwait2 */
+		return !user->regs[4];
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_io_getevents:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The time that is left of a sleep has been stored at the stop. */
+bool arch_end_rewound(struct arch_regs *regs, const struct arch_call *before)
+{
+	struct arch_regs then = *regs;
+
+	if (regs->restarted)
+		then.user.regs[8] = (uint64_t)regs->restarted;
+	if (!is_same_call(&then.user, before, then.user.pc + A64_BYTES) ||
+	    !is_ended_by_handlers(&then.user, before->number))
+		return false;
+	then.user.regs[0] = (uint64_t)-EINTR;
+	then.user.pc += A64_BYTES;
+	*regs = then;
+	return true;
+}
+
+/*
  * The kernel makes restart_syscall of it when the thread goes on from the stop, unless it finds
  * another pc then. The others that it can do that with are given back with all of their time.
  *
- * So it does with what is restart_syscall already, as another stop has left it, and that changes x8.
- * A call of ours must not begin from there: its instruction may be the very one that the thread
+ * So it does with what is restart_syscall already, as another stop has left it, and that changes
+ * x8. A call of ours must not begin from there: its instruction may be the very one that the thread
  * waits at, which in programs with musl is followed by a return.
  */
 bool arch_needs_restart(const struct arch_regs *regs, const struct arch_call *before)

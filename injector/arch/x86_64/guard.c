@@ -88,6 +88,12 @@ bool arch_rewind_interrupted(struct arch_regs *regs, const struct arch_call *bef
 	return true;
 }
 
+bool arch_end_rewound(struct arch_regs *regs, const struct arch_call *before)
+{
+	(void)regs, (void)before;
+	return false;
+}
+
 void arch_resolve_restart(struct arch_regs *regs)
 {
 	int64_t result = (int64_t)regs->user.rax;

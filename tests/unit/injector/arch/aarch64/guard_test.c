@@ -241,6 +241,58 @@ UNIT_TEST(interrupted_calls_get_their_argument_back)
 	CHECK(!arch_rewind_interrupted(&regs, &before));
 }
 
+/* pause() is ppoll here. */
+UNIT_TEST(calls_that_begin_anew_are_ended_by_handlers)
+{
+	static const struct {
+		long number;
+		unsigned mask; /* register that has the address of a signal mask; 0 = none has */
+	} calls[] = {{SYS_ppoll, 3},           {SYS_pselect6, 5},  {SYS_epoll_pwait, 4},
+		     {SYS_rt_sigtimedwait, 0}, {SYS_nanosleep, 0}, {SYS_clock_nanosleep, 0}};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct arch_call before = blocked_in(calls[i].number);
+		struct arch_regs regs = stopped_in(calls[i].number, 7, 0x1000);
+
+		CHECK(arch_end_rewound(&regs, &before));
+		CHECK_EQ(regs.user.regs[0], (uint64_t)-EINTR);
+		CHECK_EQ(regs.user.pc, 0x1004);
+		CHECK(!arch_end_rewound(&regs, &before));
+		regs = stopped_in(calls[i].number, 7, 0x1000);
+		regs.user.regs[calls[i].mask] = 0x7000;
+		CHECK_EQ(arch_end_rewound(&regs, &before), !calls[i].mask);
+	}
+}
+
+/* Whether a handler ends it depends on the handler (SA_RESTART), or it is another call. */
+UNIT_TEST(other_calls_begin_anew_after_handlers)
+{
+	struct arch_call before = blocked_in(SYS_read);
+	struct arch_regs regs = stopped_in(SYS_read, 7, 0x1000);
+
+	CHECK(!arch_end_rewound(&regs, &before));
+	before = blocked_in(SYS_ppoll);
+	CHECK(!arch_end_rewound(&regs, &before));
+	regs = stopped_in(SYS_ppoll, 7, 0x2000);
+	CHECK(!arch_end_rewound(&regs, &before));
+	before.is_known = false;
+	regs = stopped_in(SYS_ppoll, 7, 0x1000);
+	CHECK(!arch_end_rewound(&regs, &before));
+}
+
+UNIT_TEST(sleeps_that_go_on_are_ended_by_handlers)
+{
+	const struct arch_call before = blocked_in(SYS_clock_nanosleep);
+	const struct arch_regs at_entry = stopped_in(SYS_restart_syscall, 7, 0x1004);
+	struct arch_regs regs = stopped_in(SYS_clock_nanosleep, 7, 0x1000);
+
+	arch_take_restart(&regs, &at_entry);
+	CHECK(arch_end_rewound(&regs, &before));
+	CHECK_EQ(regs.user.regs[0], (uint64_t)-EINTR);
+	CHECK_EQ(regs.user.regs[8], SYS_clock_nanosleep);
+	CHECK_EQ(regs.user.pc, 0x1004);
+}
+
 UNIT_TEST(sleeps_go_on_with_the_time_that_is_left)
 {
 	const struct arch_call sleeping = blocked_in(SYS_nanosleep), reading = blocked_in(SYS_read);
@@ -257,7 +309,8 @@ UNIT_TEST(sleeps_go_on_with_the_time_that_is_left)
 	CHECK(!arch_needs_restart(&regs, &reading));
 }
 
-/* The kernel would put the number of that call into x8 once more, even of one that we begin there. */
+/* The kernel would put the number of that call into x8 once more, even of one that we begin there.
+ */
 UNIT_TEST(sleeps_that_go_on_are_run_to_their_entry)
 {
 	const struct arch_call sleeping = blocked_in(SYS_restart_syscall);
