@@ -69,6 +69,54 @@ static enum arch_flow flow_of(uint32_t word)
 								   : ARCH_FLOW_NEXT;
 }
 
+/* x0 becomes a constant or an address, or such a one is changed by a constant. */
+static enum arch_result result_of_constant(uint32_t word)
+{
+	const bool is_add = a64_is(word, 0x1f800000, 0x11000000),
+		   is_wide = a64_is(word, 0x1f800000, 0x12800000);
+	const unsigned wide = word >> 29 & 3; /* movn, movz, movk */
+
+	if (a64_is_adr(word) || a64_is_adrp(word) || (is_wide && wide != 3))
+		return ARCH_RESULT_FIXED;
+	return is_wide || (is_add && !(word >> 5 & 31)) ? ARCH_RESULT_KEPT : ARCH_RESULT_OTHER;
+}
+
+/* Stores of general registers, and all of vectors: they write at most the base. */
+static bool is_access_without_result(uint32_t word)
+{
+	const bool is_pair = a64_is(word, 0x3a000000, 0x28000000),
+		   is_one = a64_is(word, 0x3a000000, 0x38000000),
+		   is_known = is_pair || word & 1u << 24 || !(word & 1u << 21) ||
+			      (word >> 10 & 3) == 2,
+		   is_load = is_pair ? word & 1u << 22 : word >> 22 & 3;
+
+	return (is_pair || is_one) && is_known && (word & 1u << 26 || !is_load);
+}
+
+/* Conservative: what is not known here makes something else of x0. */
+static enum arch_result result_of(uint32_t word)
+{
+	const bool writes_x0 = !(word & 31), has_base_x0 = !(word >> 5 & 31);
+	const unsigned group = word >> 25 & 15;
+
+	if ((group & 14) == 8)
+		return writes_x0 ? result_of_constant(word) : ARCH_RESULT_KEPT;
+	if ((group & 7) == 5) {
+		if ((word & 0x7fffffff) == 0x2a1f03e0) /* mov of xzr */
+			return ARCH_RESULT_FIXED;
+		return writes_x0 ? ARCH_RESULT_OTHER : ARCH_RESULT_KEPT;
+	}
+	if (a64_is(word, 0x3a000000, 0x28000000) || a64_is(word, 0x3a000000, 0x38000000)) {
+		const bool is_second = a64_is(word, 0x3a000000, 0x28000000) && !(word >> 10 & 31);
+
+		return !has_base_x0 && (is_access_without_result(word) ||
+					(!writes_x0 && !is_second && !(word & 1u << 26)))
+			       ? ARCH_RESULT_KEPT
+			       : ARCH_RESULT_OTHER;
+	}
+	return a64_is(word, 0xfffff01f, 0xd503201f) ? ARCH_RESULT_KEPT : ARCH_RESULT_OTHER;
+}
+
 bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 		 struct arch_instruction *out_instruction)
 {
@@ -90,10 +138,9 @@ bool arch_decode(const uint8_t *code, size_t room, uint64_t pc,
 	if (out.flow == ARCH_FLOW_NEXT)
 		frame_effect_of(word, &out);
 	out.is_padding = word == A64_NOP;
-	out.result =
-		out.is_padding || out.flow != ARCH_FLOW_NEXT ? ARCH_RESULT_KEPT : ARCH_RESULT_OTHER;
-	if (out.flow == ARCH_FLOW_CALL)
-		out.result = ARCH_RESULT_OTHER;
+	out.result = out.flow == ARCH_FLOW_CALL   ? ARCH_RESULT_OTHER
+		     : out.flow != ARCH_FLOW_NEXT ? ARCH_RESULT_KEPT
+						  : result_of(word);
 	*out_instruction = out;
 	return true;
 }

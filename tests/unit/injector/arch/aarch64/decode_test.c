@@ -74,4 +74,47 @@ UNIT_TEST(what_is_like_an_entry_of_a_plt_is_none)
 	}
 }
 
+/* What a wrapper does on its way to `return NULL`. */
+UNIT_TEST(what_becomes_of_the_result)
+{
+	static const struct {
+		uint32_t word;
+		enum arch_result result;
+	} all[] = {
+		{0xd2800000, ARCH_RESULT_FIXED}, /* mov x0, #0 */
+		{0x52800020, ARCH_RESULT_FIXED}, /* mov w0, #1 */
+		{0x92800000, ARCH_RESULT_FIXED}, /* mov x0, #-1 */
+		{0xaa1f03e0, ARCH_RESULT_FIXED}, /* mov x0, xzr */
+		{0x2a1f03e0, ARCH_RESULT_FIXED}, /* mov w0, wzr */
+		{0xf2a00020, ARCH_RESULT_KEPT},  /* movk x0, #1, lsl #16 */
+		{0x90000000, ARCH_RESULT_FIXED}, /* adrp x0, . */
+		{0x91004000, ARCH_RESULT_KEPT},  /* add x0, x0, #16 */
+		{0x91004260, ARCH_RESULT_OTHER}, /* add x0, x19, #16 */
+		{0xaa1303e0, ARCH_RESULT_OTHER}, /* mov x0, x19 */
+		{0xaa0003f3, ARCH_RESULT_KEPT},  /* mov x19, x0 */
+		{0xa8c27bfd, ARCH_RESULT_KEPT},  /* ldp x29, x30, [sp], #32 */
+		{0xa9bf07e0, ARCH_RESULT_KEPT},  /* stp x0, x1, [sp, #-16]! */
+		{0xa94007e0, ARCH_RESULT_OTHER}, /* ldp x0, x1, [sp] */
+		{0xa94003e1, ARCH_RESULT_OTHER}, /* ldp x1, x0, [sp] */
+		{0xf9400bf3, ARCH_RESULT_KEPT},  /* ldr x19, [sp, #16] */
+		{0xf94003e0, ARCH_RESULT_OTHER}, /* ldr x0, [sp] */
+		{0xf8408401, ARCH_RESULT_OTHER}, /* ldr x1, [x0], #8 */
+		{0xf9000260, ARCH_RESULT_KEPT},  /* str x0, [x19] */
+		{0xf8200261, ARCH_RESULT_KEPT},  /* ldadd x0, x1, [x19] */
+		{0xf8210260, ARCH_RESULT_OTHER}, /* ldadd x1, x0, [x19] */
+		{0xc85f7e60, ARCH_RESULT_OTHER}, /* ldxr x0, [x19] */
+		{0xd50323bf, ARCH_RESULT_KEPT},  /* autiasp */
+		{0xd53bd040, ARCH_RESULT_OTHER}, /* mrs x0, tpidr_el0 */
+		{0xd65f03c0, ARCH_RESULT_KEPT},  /* ret */
+		{0x94000000, ARCH_RESULT_OTHER}, /* bl . */
+	};
+	struct arch_instruction instruction;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		printf("# %08x\n", all[i].word);
+		CHECK(decode(&all[i].word, A64_BYTES, &instruction));
+		CHECK_EQ(instruction.result, all[i].result);
+	}
+}
+
 UNIT_MAIN()
