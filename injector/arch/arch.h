@@ -80,6 +80,15 @@ extern const int arch_xstate_types[];
 /* How much of a regset of extended state, of which the kernel says that it has so much, it is. */
 size_t arch_xstate_size(const void *xstate, size_t size);
 /*
+ * What to set of extended state that was read as the regset `type`, and as which regset, so that
+ * nothing but registers changes.
+ */
+struct arch_xstate_part {
+	int type;
+	size_t offset, size;
+};
+struct arch_xstate_part arch_xstate_to_set(int type, const void *xstate, size_t size);
+/*
  * Regsets of more state that threads may have at times, of which none is saved. Their first
  * ARCH_UNSAVED_HEAD bytes show whether a thread has any. The list ends with 0.
  */

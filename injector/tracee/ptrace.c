@@ -342,11 +342,13 @@ int tracee_get_xstate(const struct tracee *tracee, void *into, size_t *size)
 
 int tracee_set_xstate(const struct tracee *tracee, const void *from, size_t size)
 {
-	struct iovec iov = {(void *)(uintptr_t)from, size};
 	const int known = __atomic_load_n(&xstate_type, __ATOMIC_RELAXED);
+	const struct arch_xstate_part part =
+		arch_xstate_to_set(known ? known : arch_xstate_types[0], from, size);
+	struct iovec iov = {(uint8_t *)(uintptr_t)from + part.offset, part.size};
 
-	return ptrace_request(PTRACE_SETREGSET, "set_xstate", tracee->tid,
-			      (uintptr_t)(known ? known : arch_xstate_types[0]), (uintptr_t)&iov);
+	return ptrace_request(PTRACE_SETREGSET, "set_xstate", tracee->tid, (uintptr_t)part.type,
+			      (uintptr_t)&iov);
 }
 
 int tracee_get_sigmask(const struct tracee *tracee, uint64_t *out_mask)

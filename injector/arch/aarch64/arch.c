@@ -45,6 +45,23 @@ size_t arch_xstate_size(const void *xstate, size_t size)
 }
 
 /*
+ * The head of that of SVE sets the vector length, too, also to what it is. That cancels what the
+ * thread has asked for after its next exec (PR_SVE_SET_VL_ONEXEC), which the head does not show.
+ */
+struct arch_xstate_part arch_xstate_to_set(int type, const void *xstate, size_t size)
+{
+	struct user_sve_header head;
+
+	if (type == NT_ARM_SVE && size >= SVE_PT_FPSIMD_OFFSET + sizeof(struct user_fpsimd_state)) {
+		memcpy(&head, xstate, sizeof(head));
+		if ((head.flags & SVE_PT_REGS_MASK) == SVE_PT_REGS_FPSIMD)
+			return (struct arch_xstate_part){NT_PRFPREG, SVE_PT_FPSIMD_OFFSET,
+							 sizeof(struct user_fpsimd_state)};
+	}
+	return (struct arch_xstate_part){type, 0, size};
+}
+
+/*
  * SME. A system call ends streaming mode, and NT_ARM_SVE has nothing of its vectors; ZA may take
  * 64 kB. FPMR, like ZA, is left alone by system calls, and by rt_sigreturn without a record of it.
  *

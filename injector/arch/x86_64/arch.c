@@ -31,6 +31,12 @@ size_t arch_xstate_size(const void *xstate, size_t size)
 	return size;
 }
 
+struct arch_xstate_part arch_xstate_to_set(int type, const void *xstate, size_t size)
+{
+	(void)xstate;
+	return (struct arch_xstate_part){type, 0, size};
+}
+
 /* All is in that one. */
 const int arch_unsaved_types[] = {0};
 

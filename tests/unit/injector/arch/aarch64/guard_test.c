@@ -172,6 +172,30 @@ UNIT_TEST(state_is_as_large_as_its_head_says)
 	CHECK_EQ(arch_xstate_size(xstate, 8768), 8768);
 }
 
+/* To set that of SVE would cancel a vector length that is to be used after the next exec. */
+UNIT_TEST(plain_vectors_are_set_as_such)
+{
+	const size_t plain = SVE_PT_FPSIMD_OFFSET + sizeof(struct user_fpsimd_state);
+	struct user_sve_header head = {.size = (uint32_t)plain, .vl = 64};
+
+	memcpy(xstate, &head, sizeof(head));
+	struct arch_xstate_part part = arch_xstate_to_set(NT_ARM_SVE, xstate, plain);
+
+	CHECK_EQ(part.type, NT_PRFPREG);
+	CHECK_EQ(part.offset, SVE_PT_FPSIMD_OFFSET);
+	CHECK_EQ(part.size, sizeof(struct user_fpsimd_state));
+	part = arch_xstate_to_set(NT_PRFPREG, xstate, sizeof(struct user_fpsimd_state));
+	CHECK_EQ(part.type, NT_PRFPREG);
+	CHECK_EQ(part.offset, 0);
+	CHECK_EQ(part.size, sizeof(struct user_fpsimd_state));
+	head.flags = SVE_PT_REGS_SVE;
+	memcpy(xstate, &head, sizeof(head));
+	part = arch_xstate_to_set(NT_ARM_SVE, xstate, 2240);
+	CHECK_EQ(part.type, NT_ARM_SVE);
+	CHECK_EQ(part.offset, 0);
+	CHECK_EQ(part.size, 2240);
+}
+
 UNIT_TEST(guard_refuses_state_that_it_does_not_know)
 {
 	struct arch_context context = some_context();
