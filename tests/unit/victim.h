@@ -8,6 +8,9 @@
 #ifndef HI_VICTIM_H
 #define HI_VICTIM_H
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -130,6 +133,25 @@ static inline void victim_stand_in_vfork(struct victim_page *page)
 		victim_pause_us(100000); /* by then somebody waits for it */
 		_exit(0);
 	}
+}
+
+static struct victim_page *victim_handler_page;
+
+static inline void victim_handler(int signal)
+{
+	(void)signal;
+	victim_handler_page->handled++;
+}
+
+/* Run by the child: calls that nothing ends but a handler, which that of SIGUSR1 is. */
+static inline void victim_wait_for_handler(struct victim_page *page)
+{
+	victim_handler_page = page;
+	signal(SIGUSR1, victim_handler);
+	page->ready = 1;
+	for (;;)
+		if (poll(NULL, 0, 1000000) < 0 && errno == EINTR)
+			page->interrupted++;
 }
 
 /* Lines of its maps that carry our memfd's name. */

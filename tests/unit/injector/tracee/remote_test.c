@@ -192,6 +192,28 @@ UNIT_TEST(no_signal_is_lost)
 	victim_end(&victim);
 }
 
+/* As it would have without the stop. A program that waits for its handler so goes on. */
+UNIT_TEST(a_handler_that_comes_meanwhile_ends_the_call)
+{
+	struct victim victim;
+	struct remote remote;
+
+	victim_start(&victim, victim_wait_for_handler);
+	for (uint64_t time = 0; time < 20; time++) {
+		WAIT_FOR(victim_state(&victim) == 'S');
+		CHECK_EQ(victim.page->interrupted, time);
+		CHECK_EQ(remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets,
+				     UNIT_PATIENCE_MS),
+			 0);
+		CHECK_EQ(kill(victim.pid, SIGUSR1), 0);
+		CHECK_EQ(map_and_unmap(&remote), 0);
+		CHECK_EQ(remote_close(&remote), 0);
+		WAIT_FOR(victim.page->interrupted == time + 1);
+		CHECK_EQ(victim.page->handled, time + 1);
+	}
+	victim_end(&victim);
+}
+
 static void trap_ignored(struct victim_page *page)
 {
 	signal(SIGTRAP, SIG_IGN);

@@ -250,6 +250,32 @@ UNIT_TEST(no_call_fails_however_its_thread_is_let_go)
 	victim_end(&victim);
 }
 
+static int stop_and_signal(void *argument)
+{
+	struct victim *victim = argument;
+	struct tracee tracee;
+
+	CHECK_EQ(tracee_stop(&tracee, victim->pid, victim->pid, UNIT_PATIENCE_MS), 0);
+	CHECK_EQ(kill(victim->pid, SIGUSR1), 0);
+	return tracee_detach(&tracee);
+}
+
+/* As it would have without the stop. A program that waits for its handler so goes on. */
+UNIT_TEST(a_handler_that_comes_meanwhile_ends_the_call)
+{
+	struct victim victim;
+
+	victim_start(&victim, victim_wait_for_handler);
+	for (uint64_t time = 0; time < 20; time++) {
+		WAIT_FOR(victim_state(&victim) == 'S');
+		CHECK_EQ(victim.page->interrupted, time);
+		CHECK_EQ(tracee_worker(stop_and_signal, &victim), 0);
+		WAIT_FOR(victim.page->interrupted == time + 1);
+		CHECK_EQ(victim.page->handled, time + 1);
+	}
+	victim_end(&victim);
+}
+
 UNIT_TEST(threads_that_end_are_no_obstacle)
 {
 	struct victim victim;
