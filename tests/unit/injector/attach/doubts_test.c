@@ -5,21 +5,7 @@
  */
 #include "doubts.h"
 
-#include "hi_wire.h"
-#include "unit.h"
-
-#define GATE 0x7f1234ffe000ull /* a few entries in its second page, where other 64 KB begin */
-#define AT 0x7f1230000000ull
-#define ENTRIES 30
-#define BYTES 256
-
-static const struct doubts_gate gate = {
-	.gate = GATE + 0x1800, .count = ENTRIES, .skip_lo = GATE, .skip_hi = GATE + 0x4000};
-
-static uint64_t entry(unsigned number)
-{
-	return gate.gate + (uint64_t)number * HI_GATE_STRIDE;
-}
+#include "doubted_gate.h"
 
 /* What is found where `word` stands at `place`, in the midst of something else. */
 static struct doubts found_of(const struct doubts_gate *of, uint64_t word, size_t place,
@@ -44,12 +30,6 @@ static size_t sum(const struct doubts *doubts)
 	for (size_t i = 0; i < DOUBTS; i++)
 		all += doubts->count[i];
 	return all;
-}
-
-static void check_only(struct doubts doubts, enum doubt expected)
-{
-	CHECK_EQ(sum(&doubts), 1);
-	CHECK_EQ(doubts.count[expected], 1);
 }
 
 UNIT_TEST(a_copy_that_is_not_aligned_is_seen_at_every_place)

@@ -2,21 +2,7 @@
 /* code_doubts_test.c - aarch64: which code that the program made leads to the gate. */
 #include "doubts.h"
 
-#include "hi_wire.h"
-#include "unit.h"
-
-#define GATE 0x7f1234ffe000ull /* a few entries in its second page, where other 64 KB begin */
-#define AT 0x7f1230000000ull
-#define ENTRIES 30
-#define BYTES 256
-
-static const struct doubts_gate gate = {
-	.gate = GATE + 0x1800, .count = ENTRIES, .skip_lo = GATE, .skip_hi = GATE + 0x4000};
-
-static uint64_t entry(unsigned number)
-{
-	return gate.gate + (uint64_t)number * HI_GATE_STRIDE;
-}
+#include "doubted_gate.h"
 
 /* What is found in these instructions, at `at` + 4 * place, amid nops. */
 static size_t found(const uint32_t *word, size_t count, size_t place, uint64_t at)

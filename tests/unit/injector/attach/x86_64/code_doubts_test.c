@@ -2,30 +2,7 @@
 /* code_doubts_test.c - x86-64: which code that the program made leads to the gate. */
 #include "doubts.h"
 
-#include "hi_wire.h"
-#include "unit.h"
-
-#define GATE 0x7f1234ffe000ull /* a few entries in its second page, where other 64 KB begin */
-#define AT 0x7f1230000000ull
-#define ENTRIES 30
-#define BYTES 256
-
-static const struct doubts_gate gate = {
-	.gate = GATE + 0x1800, .count = ENTRIES, .skip_lo = GATE, .skip_hi = GATE + 0x4000};
-
-static uint64_t entry(unsigned number)
-{
-	return gate.gate + (uint64_t)number * HI_GATE_STRIDE;
-}
-
-static void check_only(struct doubts doubts, enum doubt expected)
-{
-	size_t all = 0;
-	for (size_t i = 0; i < DOUBTS; i++)
-		all += doubts.count[i];
-	CHECK_EQ(all, 1);
-	CHECK_EQ(doubts.count[expected], 1);
-}
+#include "doubted_gate.h"
 
 /* Four bytes at `place`, behind an opcode, in code at `at`, that count from their end to `to`. */
 static struct doubts reference(const char *opcode, size_t length, size_t place, uint64_t at,
