@@ -13,8 +13,8 @@ enum { BP = 29, PC = 30, SP = 31, WORD = 8 };
 /* The vdso's rows are derived from its code. */
 static const char *const described[] = {"unwind_table_libdw_test", "libc.so", "ld-linux", "libdw"};
 
-/* What hand-written code of libcrypto needs. */
-static const uint8_t odd_kinds[] = {HI_UNWIND_LINK, HI_UNWIND_ALONE, HI_UNWIND_SP_RECORD};
+/* The rows of hand-written code of libcrypto are derived, too. */
+static const uint8_t odd_kinds[] = {HI_UNWIND_LINK};
 
 /* Of a place that no row can count from the CFA, as it is too far from there. */
 static inline struct hi_unwind_row row_near_base(int kind, int cfa, int place)
@@ -49,7 +49,7 @@ static inline struct hi_unwind_row row_of_frame(Dwarf_Frame *frame)
 		  bp = (int)(bp_offset / WORD);
 
 	if ((base != SP && base != BP) || offset % WORD || pc_offset % WORD || bp_offset % WORD ||
-	    offset > INT16_MAX * WORD)
+	    offset > INT16_MAX * WORD || pc_offset > 0 || bp_offset > 0)
 		return none;
 	if (!bp_same && !pc_same && pc == bp + 1) {
 		if (bp < INT8_MIN)
