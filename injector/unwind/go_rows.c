@@ -75,11 +75,15 @@ static int push_pairs(struct reader *reader, const struct hi_go_function *functi
 static int push_call(struct reader *reader, uint64_t after, const struct arch_stack_return *back)
 {
 	const bool is_other = back->kind == ARCH_STACK_OTHER;
-	const struct hi_unwind_row row = {
-		.kind = is_other ? HI_UNWIND_OTHER_STACK : HI_UNWIND_SPILLED,
-		.cfa = is_other ? HI_UNWIND_PAIR(back->distance_word, back->owner_word)
-				: HI_UNWIND_PAIR(back->distance_word, ARCH_ENTRY_DEPTH / 8)};
-	const int err = push(reader, after - 1, row);
+	const struct hi_unwind_row other = {
+		.kind = HI_UNWIND_OTHER_STACK,
+		.cfa = HI_UNWIND_PAIR(back->distance_word, back->owner_word)};
+	/* the return address is at the old sp, and where it is saved there bp is below it */
+	const int low = HI_ARCH_LINK_REGISTER ? 2 : 1;
+	const struct hi_unwind_row spilled = {.kind = HI_UNWIND_SPILLED,
+					      .cfa = HI_UNWIND_PAIR(back->distance_word, low),
+					      .bp_slot = HI_ARCH_LINK_REGISTER ? -3 : 0};
+	const int err = push(reader, after - 1, is_other ? other : spilled);
 
 	return err ? err : push(reader, after, no_row);
 }

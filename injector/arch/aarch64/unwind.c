@@ -90,7 +90,19 @@ static bool is_from_other_stack(const uint8_t *code, size_t size, struct arch_st
 	return false;
 }
 
-/* Where Go is on the stack of C already, there is no row: nothing of a goroutine is above. */
+/* ldr distance, [sp, #distance]; mov sp, distance */
+static bool is_from_spilled(const uint8_t *code, size_t size, struct arch_stack_return *back)
+{
+	const uint32_t load = size < 2 * A64_BYTES ? 0 : a64_read(code);
+
+	if (!is_load_from_stack(load) || word_of_load(load) >= STACK_WORDS_MAX ||
+	    a64_read(code + A64_BYTES) != (0x9100001f | (load & 31) << 5))
+		return false;
+	*back = (struct arch_stack_return){.kind = ARCH_STACK_SPILLED,
+					   .distance_word = (uint8_t)word_of_load(load)};
+	return true;
+}
+
 bool arch_is_stack_return(const uint8_t *code, size_t size, size_t after,
 			  struct arch_stack_return *out_back)
 {
@@ -98,7 +110,8 @@ bool arch_is_stack_return(const uint8_t *code, size_t size, size_t after,
 
 	if (after % A64_BYTES || after < ARCH_CALL_MAX || after >= size ||
 	    !arch_ends_in_call(code + after - ARCH_CALL_MAX) ||
-	    !is_from_other_stack(code + after, size - after, &back))
+	    !(is_from_other_stack(code + after, size - after, &back) ||
+	      is_from_spilled(code + after, size - after, &back)))
 		return false;
 	*out_back = back;
 	return true;

@@ -29,6 +29,7 @@ UNIT_TEST(a_call_of_c_comes_back_from_another_stack)
 
 	CHECK_ROWS(code, {0x10, HI_UNWIND_NONE, 0},
 		   {0x23, HI_UNWIND_OTHER_STACK, HI_UNWIND_PAIR(1, 0)}, {0x24, HI_UNWIND_NONE, 0},
+		   {0x53, HI_UNWIND_SPILLED, HI_UNWIND_PAIR(1, 2)}, {0x54, HI_UNWIND_NONE, 0},
 		   {0x60, HI_UNWIND_NONE, 0});
 }
 
@@ -41,6 +42,9 @@ UNIT_TEST(code_that_is_like_a_call_of_c_is_none)
 		{0xd63f0020, 0xf9400785, 0xf94003fc, 0xf94007e6, 0xcb0600a5},
 		{0xd503201f, 0xf94003fc, 0xf9400785, 0xf94007e6, 0xcb0600a5}, /* no call */
 		{0xd63f0020, 0xf94043fc, 0xf9400785, 0xf94007e6, 0xcb0600a5}, /* word 16 */
+		{0xd63f0020, 0xf94007e2, 0x9100007f},                         /* mov sp, x3 */
+		{0xd63f0020, 0xf94043e2, 0x9100005f},                         /* word 16 */
+		{0xd503201f, 0xf94007e2, 0x9100005f},                         /* no call */
 	};
 
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {

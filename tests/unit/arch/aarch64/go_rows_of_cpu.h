@@ -6,5 +6,6 @@
 #define ROW_AT_ENTRY HI_UNWIND_LINK, 0
 #define ROW_OF_24 HI_UNWIND_ALONE, 3
 #define ROW_OF_64 HI_UNWIND_ALONE, 8
+#define BP_SLOT_OF_SPILLED -3
 
 #endif

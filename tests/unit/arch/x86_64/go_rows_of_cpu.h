@@ -6,5 +6,6 @@
 #define ROW_AT_ENTRY HI_UNWIND_SP, 1
 #define ROW_OF_24 HI_UNWIND_SP, 4
 #define ROW_OF_64 HI_UNWIND_SP, 9
+#define BP_SLOT_OF_SPILLED 0
 
 #endif

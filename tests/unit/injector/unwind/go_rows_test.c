@@ -34,6 +34,11 @@ struct wanted {
 	int kind, cfa;
 };
 
+static int bp_slot_of(int kind)
+{
+	return kind == HI_UNWIND_SPILLED ? BP_SLOT_OF_SPILLED : 0;
+}
+
 static void check_rows(const struct go_code *code, const struct wanted *wanted, size_t count)
 {
 	struct go_rows rows;
@@ -41,7 +46,8 @@ static void check_rows(const struct go_code *code, const struct wanted *wanted, 
 	CHECK_EQ(go_rows_make(code, &rows), 0);
 	for (size_t i = 0; i < rows.count && i < count; i++)
 		if (rows.row[i].pc != wanted[i].pc || rows.row[i].kind != wanted[i].kind ||
-		    rows.row[i].cfa != wanted[i].cfa || rows.row[i].bp_slot)
+		    rows.row[i].cfa != wanted[i].cfa ||
+		    rows.row[i].bp_slot != bp_slot_of(wanted[i].kind))
 			UNIT_FAIL("row %zu: pc 0x%x kind %d cfa %d bp %d", i, rows.row[i].pc,
 				  rows.row[i].kind, rows.row[i].cfa, rows.row[i].bp_slot);
 	CHECK_EQ(rows.count, count);
