@@ -78,7 +78,10 @@ static int push_call(struct reader *reader, uint64_t after, const struct arch_st
 	const struct hi_unwind_row other = {
 		.kind = HI_UNWIND_OTHER_STACK,
 		.cfa = HI_UNWIND_PAIR(back->distance_word, back->owner_word)};
-	/* the return address is at the old sp, and where it is saved there bp is below it */
+	/*
+	 * The return address is at the old sp. Where functions save it there, bp was below it, but
+	 * the old sp has taken that place: no row of Go goes by bp.
+	 */
 	const int low = HI_ARCH_LINK_REGISTER ? 2 : 1;
 	const struct hi_unwind_row spilled = {.kind = HI_UNWIND_SPILLED,
 					      .cfa = HI_UNWIND_PAIR(back->distance_word, low),
