@@ -128,9 +128,7 @@ def no_space(trial):
         session.terminate()
     if session.code is None:
         session.wait()
-    # Once it has let the target go, a signal ends it.
-    is_late = session.is_terminated and "heapinject: ending:" in session.text
-    return trial.judge(session, (1, -signal.SIGTERM) if is_late else (1,))
+    return trial.judge(session, (1,))
 
 
 def unwritable(trial):

@@ -128,6 +128,10 @@ class Session:
         """Some function cannot be hooked at its entry, and nowhere else was allowed."""
         return self.code == 3 and "cannot be hooked at their entry" in self.text
 
+    def has_ended_by_itself(self):
+        """It has said why, which it does not if it was told to end by a signal."""
+        return "heapinject: ending:" in self.text
+
     def gave_up(self):
         return self.code == 3 and "no thread came to a safe point" in self.text
 

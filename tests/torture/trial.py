@@ -7,6 +7,7 @@ draws the stage first, then the instant within it, so that it hits short stages 
 ones. The sessions before (Pace) show how long stages take on this target.
 """
 import os
+import signal
 import statistics
 import time
 
@@ -156,6 +157,8 @@ class Trial:
 
     def judge(self, session, allowed=(0,)):
         code = session.wait() if session.code is None else session.code
+        if session.is_terminated and session.has_ended_by_itself():
+            allowed = (*allowed, -signal.SIGTERM)  # it has let the target go: a signal ends it
         if session.gave_up() and self.loader == "dlopen":
             return Outcome("gave-up", self.stage)
         if session.has_no_entries() and self.hook == "entry":
