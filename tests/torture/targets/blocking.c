@@ -32,8 +32,7 @@ static void note_duration(struct caller *c, long result, uint64_t duration_ns)
 {
 	if (result != c->call->result)
 		return;
-	/* a tick of CLOCK_REALTIME's coarse twin, by which some of them count */
-	if (duration_ns + 2000000 < (uint64_t)WAIT_NS)
+	if (duration_ns + EARLY_NS < (uint64_t)WAIT_NS)
 		self_wrong("%s: back after %lu us, which is too early", c->call->name,
 			   (unsigned long)duration_ns / 1000);
 	if (duration_ns > (uint64_t)(WAIT_NS + SLOW_NS))

@@ -282,11 +282,13 @@ static long wait_flock(struct caller *c)
 	return result;
 }
 
+/* The thread that it wakes gets the lock only once it runs. */
 static void wake_flock(struct caller *c)
 {
 	flock(c->fd[1], LOCK_UN);
-	while (flock(c->fd[1], LOCK_EX | LOCK_NB))
+	do
 		usleep(200);
+	while (flock(c->fd[1], LOCK_EX | LOCK_NB));
 }
 
 static long wait_record_lock(struct caller *c)
@@ -303,8 +305,9 @@ static void wake_record_lock(struct caller *c)
 	struct flock all = {.l_type = F_WRLCK}, none = {.l_type = F_UNLCK};
 
 	fcntl(c->fd[1], F_OFD_SETLK, &none);
-	while (fcntl(c->fd[1], F_OFD_SETLK, &all))
+	do
 		usleep(200);
+	while (fcntl(c->fd[1], F_OFD_SETLK, &all));
 }
 
 /* A child that waits for its pipe to say that it may end. */

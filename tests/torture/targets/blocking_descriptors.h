@@ -32,6 +32,8 @@
 #define WAIT_MS 400
 #define WAIT_NS (WAIT_MS * 1000000L)
 #define SLOW_NS (WAIT_NS / 2)
+/* Some count by ticks, which come late where a CPU is taken away, as in an emulated system. */
+#define EARLY_NS (WAIT_NS / 20)
 #define BULK 1000000      /* more than any pipe or socket holds: such a transfer blocks */
 #define PAUSE_US 20000    /* between transfers, so that there is a time to stop the thread at */
 #define STALL_ROUNDS 1000 /* of the reader, between two looks at what waits for a slow one */
