@@ -594,8 +594,8 @@ bench_programs := $(addprefix $(bench_build)/,workload workload_fp workload_link
 BENCH_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -pthread
 big_parts := $(foreach i,$(shell seq -w 0 18),$(bench_build)/big_parts/part_$(i))
 
-bench: ## costs beside those of the peers, in about 45 minutes on a quiet machine; \
-       ## rewrites the figures in docs/benchmarks.md
+bench: ## costs beside those of the peers, in about an hour on a quiet machine; \
+       ## rewrites the figures in docs/benchmarks.md; a part: BENCH='--only w1', which only prints
 	@scripts/install-packages build bench
 	@$(MAKE) --no-print-directory $(program) $(bench_programs)
 	@$(built) CC=$(CC) tests/bench/run --write docs/benchmarks.md $(BENCH)
