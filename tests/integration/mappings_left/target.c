@@ -83,7 +83,7 @@ static void map_much_elsewhere(void)
 }
 
 /* Until it was interrupted within that function. */
-static void interrupt(const char *name, void (*call)(void), const char *function, int jump)
+static void interrupt(void (*call)(void), const char *function, int jump)
 {
 	const struct itimerval soon = {.it_value.tv_usec = 2000}, never = {0};
 
@@ -97,7 +97,6 @@ static void interrupt(const char *name, void (*call)(void), const char *function
 		setitimer(ITIMER_PROF, &never, NULL);
 	}
 	mallopt(M_MMAP_MAX, 65536);
-	target_say("%s %s interrupted\n", name, was_interrupted ? "was" : "was never");
 }
 
 __attribute__((noinline)) static void *map_after(size_t bytes)
@@ -124,7 +123,7 @@ static size_t wanted_number, wanted_bytes;
 
 static void take_elsewhere(void)
 {
-	interrupt("elsewhere", map_much, "mmap", 1);
+	interrupt(map_much, "mmap", 1);
 	for (size_t i = 0; i < wanted_number; i++) {
 		void *volatile block = malloc(wanted_bytes);
 
@@ -160,15 +159,17 @@ int main(void)
 			void *volatile block = malloc(bytes);
 
 			target_say("%s\n", block ? "allocated" : "failed");
-		} else if (sscanf(command, "elsewhere %zu %zu", &wanted_number, &wanted_bytes) ==
-			   2) {
-			on_another_stack(take_elsewhere);
-		} else if (strcmp(command, "coroutine") == 0) {
-			interrupt(command, map_much_elsewhere, "mmap", 1);
-		} else if (strcmp(command, "calloc") == 0) {
-			interrupt(command, clear_much, "memset", 1);
 		} else {
-			interrupt(command, map_much, "mmap", strcmp(command, "mmap") == 0);
+			if (sscanf(command, "elsewhere %zu %zu", &wanted_number, &wanted_bytes) ==
+			    2)
+				on_another_stack(take_elsewhere);
+			else if (strcmp(command, "coroutine") == 0)
+				interrupt(map_much_elsewhere, "mmap", 1);
+			else if (strcmp(command, "calloc") == 0)
+				interrupt(clear_much, "memset", 1);
+			else
+				interrupt(map_much, "mmap", strcmp(command, "mmap") == 0);
+			target_say("%s interrupted\n", was_interrupted ? "was" : "was never");
 		}
 	}
 	return 0;
