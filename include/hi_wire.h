@@ -74,7 +74,7 @@
 #include "hi_interval.h"
 
 #define HI_WIRE_MAGIC 0x31544a4e49504548ull /* "HEPINJT1" */
-#define HI_WIRE_VERSION 23u
+#define HI_WIRE_VERSION 24u
 #define HI_MEMFD_NAME "heapinject" /* shows as /memfd:heapinject (deleted) */
 /* the file of the probes begins with it; it shows as /tmp/heapinject-otel-PID.so (deleted) */
 #define HI_PROBES_NAME "heapinject-otel-"
@@ -138,8 +138,9 @@ struct hi_gate_words {
 	/* 8: address of the payload's hook, which checks `armed` first; == original after detach */
 	uint64_t hook;
 	uint64_t thread_slots; /* 16: address of struct hi_thread_table, in state */
-	uint64_t occupancy;    /* 24: address of the occupancy bytes, in state */
-	uint64_t state;        /* 32: address of struct hi_state */
+	/* 24: address of the occupancy bytes, in state: hi_state.occupancy or .unasked_occupancy */
+	uint64_t occupancy;
+	uint64_t state; /* 32: address of struct hi_state */
 	union {
 		/*
 		 * 40: throwing operator new only: address through which its nothrow variant in the
@@ -531,6 +532,11 @@ struct hi_state {
 	 */
 	uint64_t no_sentinel;
 	/*
+	 * where there are sentinels: address of as many occupancy bytes without them, for hooks of
+	 * allocators that are not asked for a block's size at its free. 0 = there never were any
+	 */
+	uint64_t unasked_occupancy;
+	/*
 	 * address of the dynamic linker's count of the objects that it has loaded so far, which
 	 * goes up before code of an object runs; 0 = not known
 	 */
@@ -878,7 +884,8 @@ struct hi_thinning {
  * by its address. The injector lowers `sentinels` if that costs too much, and at every
  * HI_SENTINEL_BRAKE counts between two visits of the injector the payload halves it, to
  * HI_SENTINELS_MIN at least: it is a power of two. Only where the interval adapts, and where the
- * allocator says how large a block is.
+ * first allocator says how large a block is. The gate entries of an allocator that does not look at
+ * occupancy bytes without sentinels.
  *
  * Sizes are usable sizes, by classes: 4 for each doubling.
  */
@@ -946,7 +953,11 @@ struct hi_control {
 	 * written. It is not in the journal, because a forked child can write to the journal
 	 */
 	uint32_t has_slots;
-	uint32_t reserved;
+	/*
+	 * 1 = the interval adapts, so that there may be sentinels, which need more occupancy bytes;
+	 * determines the size of the state
+	 */
+	uint32_t has_sentinel_room;
 	/*
 	 * For each page of `near` that is mapped a second time at the address where it is needed:
 	 * that address; 0 = none. Stored before the page is mapped there.

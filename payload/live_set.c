@@ -12,10 +12,14 @@ static uint64_t hash_of(uint64_t address)
 	return address * HI_HASH;
 }
 
+static uint32_t home_of(const struct hi_state *state, uint64_t address)
+{
+	return hi_gate_hash(address) & ((1u << state->occupancy_bits) - 1);
+}
+
 static uint8_t *occupancy_of(const struct hi_state *state, uint64_t address)
 {
-	return (uint8_t *)state->occupancy +
-	       (hi_gate_hash(address) & ((1u << state->occupancy_bits) - 1));
+	return (uint8_t *)state->occupancy + home_of(state, address);
 }
 
 struct level {
@@ -68,6 +72,27 @@ static bool occupancy_add(uint8_t *byte, int change)
 	return false;
 }
 
+/* All occupancy bytes of the address count it, or none. */
+static bool occupancies_add(const struct hi_state *state, uint64_t address)
+{
+	uint8_t *occupancy = occupancy_of(state, address);
+
+	if (!occupancy_add(occupancy, 1))
+		return false;
+	if (!state->unasked_occupancy ||
+	    occupancy_add((uint8_t *)state->unasked_occupancy + home_of(state, address), 1))
+		return true;
+	occupancy_add(occupancy, -1);
+	return false;
+}
+
+static void occupancies_take(const struct hi_state *state, uint64_t address)
+{
+	occupancy_add(occupancy_of(state, address), -1);
+	if (state->unasked_occupancy)
+		occupancy_add((uint8_t *)state->unasked_occupancy + home_of(state, address), -1);
+}
+
 void live_set_ask(const struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
@@ -106,10 +131,9 @@ static enum placement place(uint64_t *window, uint64_t address)
 bool live_set_add(struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
-	uint8_t *occupancy = occupancy_of(state, address);
 	enum placement placement = NO_ROOM;
 
-	if (!occupancy_add(occupancy, 1))
+	if (!occupancies_add(state, address))
 		return false;
 	for (struct level level = first_level(state);
 	     level.number < state->bucket_levels && placement == NO_ROOM; next_level(&level)) {
@@ -123,16 +147,15 @@ bool live_set_add(struct hi_state *state, uint64_t address)
 		placement = place(window_of(&level, hash), address);
 	}
 	if (placement != PLACED)
-		occupancy_add(occupancy, -1);
+		occupancies_take(state, address);
 	return placement != NO_ROOM;
 }
 
 bool live_set_take(const struct hi_state *state, uint64_t address)
 {
 	uint64_t hash = hash_of(address);
-	uint8_t *occupancy = occupancy_of(state, address);
 
-	if (!__atomic_load_n(occupancy, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(occupancy_of(state, address), __ATOMIC_RELAXED))
 		return false;
 	for (struct level level = first_level(state); is_used(state, &level); next_level(&level)) {
 		uint64_t *window = window_of(&level, hash);
@@ -142,7 +165,7 @@ bool live_set_take(const struct hi_state *state, uint64_t address)
 				continue;
 			/* no other thread writes this entry, as this thread alone owns the block */
 			__atomic_store_n(&window[i], 0, __ATOMIC_RELEASE);
-			occupancy_add(occupancy, -1);
+			occupancies_take(state, address);
 			return true;
 		}
 	}

@@ -13,11 +13,12 @@
  * If every block is a sample and the number of blocks has no bound, no set is kept, as it would
  * answer "yes" for every block. bucket_levels is then 0.
  *
- * In front of the levels is one occupancy byte for each of 2^occupancy_bits homes. The gate looks
- * only at these bytes. Invariant: while an address is in the set, the occupancy of its home is not
- * zero. So the byte rises before the address goes in, and falls after the address is out. At 255 it
- * stays for good, which costs calls of the hook and nothing else. If every block is a sample, the
- * injector sets all bytes to 255, as they could distinguish nothing.
+ * In front of the levels is one occupancy byte for each of 2^occupancy_bits homes (two, where there
+ * are sentinels: hi_state.unasked_occupancy). The gate looks only at these bytes. Invariant: while
+ * an address is in the set, the occupancy of its home is not zero. So the byte rises before the
+ * address goes in, and falls after the address is out. At 255 it stays for good, which costs calls
+ * of the hook and nothing else. If every block is a sample, the injector sets all bytes to 255, as
+ * they could distinguish nothing.
  *
  * Lock-free, every loop bounded, safe in signal handlers. The thread that the allocator has just
  * given an address to inserts it, before any other thread can know it. The thread that frees the

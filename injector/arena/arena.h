@@ -225,10 +225,10 @@ static inline remote_addr arena_state(const struct hi_control *control)
 
 /* Offsets of the head and the tables from the start of the state. */
 struct arena_state_layout {
-	uint64_t thread_slots, occupancy, no_sentinel, buckets, scratch, rules, known_stacks,
-		walk_nodes, walk_edges, size;
+	uint64_t thread_slots, occupancy, unasked_occupancy, no_sentinel, buckets, scratch, rules,
+		known_stacks, walk_nodes, walk_edges, size;
 };
-/* Computed from the *_bits and *_levels of control. */
+/* Computed from the *_bits, *_levels and has_sentinel_room of control. */
 struct arena_state_layout arena_state_layout(const struct hi_control *control);
 
 #endif

@@ -91,6 +91,8 @@ int arena_fill_state(const struct hi_control *control, const struct memory *memo
 		.ring_ahead = arch_has_write_prefetch() ? RING_AHEAD : 0,
 		.fast_clock = arch_has_fast_clock(),
 		.no_sentinel = control->unsampled_frees.sentinels ? at + layout.no_sentinel : 0,
+		.unasked_occupancy =
+			control->unsampled_frees.sentinels ? at + layout.unasked_occupancy : 0,
 		.load_count = load_count,
 		.probe_alloc = control->probe_alloc,
 		.probe_free = control->probe_free,

@@ -138,11 +138,14 @@ static uint32_t walk_bits(uint64_t interval)
 
 struct arena_state_layout arena_state_layout(const struct hi_control *control)
 {
+	const uint64_t homes = 1ull << control->occupancy_bits,
+		       sentinels = control->has_sentinel_room ? homes : 0;
 	struct arena_state_layout layout;
 	layout.thread_slots = whole_pages(sizeof(struct hi_state));
 	layout.occupancy = layout.thread_slots + whole_pages(sizeof(struct hi_thread_table));
-	layout.no_sentinel = layout.occupancy + whole_pages(1ull << control->occupancy_bits);
-	layout.buckets = layout.no_sentinel + whole_pages((1ull << control->occupancy_bits) / 8);
+	layout.unasked_occupancy = layout.occupancy + whole_pages(homes);
+	layout.no_sentinel = layout.unasked_occupancy + whole_pages(sentinels);
+	layout.buckets = layout.no_sentinel + whole_pages(sentinels / 8);
 	layout.scratch =
 		layout.buckets + whole_pages(8ull * HI_BUCKET_ENTRIES * all_buckets(control));
 	layout.rules = layout.scratch + whole_pages(HI_SCRATCHES * HI_SCRATCH_BYTES);
@@ -299,6 +302,7 @@ void arena_layout(const struct arena_plan *plan, struct hi_control *control)
 		plan->records_all_frees
 			? 0
 			: bucket_levels(control->bucket_bits, live_max_of(plan, interval));
+	control->has_sentinel_room = plan->adapts;
 	control->occupancy_bits = plan->adapts ? OCCUPANCY_BITS_ADAPTED : occupancy_bits(interval);
 	control->unsampled_frees.sentinels =
 		plan->adapts && control->bucket_levels ? 1u << control->occupancy_bits : 0;

@@ -114,20 +114,23 @@ int gate_code_fill(const struct arena *arena, const struct arena_code *code)
 		const unsigned hook = served[i].hook;
 		const enum hi_function function = hook_function(hook);
 		const struct allocator *allocator = hook_allocator(code->allocators, hook);
+		const remote_addr freed_size =
+			allocator->is_asked_at_free ? allocator->usable_size[function] : 0;
+		const bool is_unasked = control->unsampled_frees.sentinels && !freed_size;
 		const remote_addr original =
 			way_to(arena, code, served, count, allocator->original[function]);
 		struct hi_gate_words words = {
 			.original = original,
 			.hook = original,
 			.thread_slots = state + layout.thread_slots,
-			.occupancy = state + layout.occupancy,
+			.occupancy =
+				state + (is_unasked ? layout.unasked_occupancy : layout.occupancy),
 			.state = state,
 			.nothrow = way_to(arena, code, served, count, allocator->nothrow[function]),
 			.plain = way_to(arena, code, served, count, allocator->plain[function]),
 			.new_handler = code->allocators->new_handler,
 			.usable_size = allocator->usable_size[function],
-			.freed_size =
-				allocator->is_asked_at_free ? allocator->usable_size[function] : 0,
+			.freed_size = freed_size,
 			.occupancy_mask = (1u << control->occupancy_bits) - 1,
 			.function = function,
 			.number = hook,

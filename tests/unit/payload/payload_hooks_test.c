@@ -459,6 +459,39 @@ UNIT_TEST(what_is_no_sentinel_any_more_is_counted_no_more_and_met_once)
 	arena_drain(&guest.arena);
 }
 
+/*
+ * Its frees stay with the gate, those of samples do not; and none of it changes what is counted of
+ * the other.
+ */
+UNIT_TEST(an_allocator_that_is_not_asked_meets_no_sentinel)
+{
+	static uint8_t unasked[1024];
+	void *old = malloc(100);
+	struct guest guest = guest_with_sentinels(1);
+	const uint32_t homes = 1u << guest.arena.state->occupancy_bits;
+	uint64_t bytes;
+	void *sampled;
+
+	CHECK(homes <= sizeof(unasked));
+	memset(unasked, 0, sizeof(unasked));
+	guest.arena.state->unasked_occupancy = guest.free_words->occupancy = (uintptr_t)unasked;
+	guest.free_words->freed_size = 0;
+	guest.arena.control->unsampled_frees.sentinels = 0; /* the hook would take them away */
+	guest.free(old);
+	for (uint32_t i = 0; i < homes; i++)
+		CHECK_EQ(guest.arena.occupancy[i], 1);
+	sampled = guest.malloc(100);
+	CHECK(arena_expect(&guest.arena, HI_RECORD_ALLOC)->address == (uintptr_t)sampled);
+	CHECK_EQ(unasked[hi_gate_hash((uintptr_t)sampled) & (homes - 1)], 1);
+	guest.free(sampled);
+	CHECK(arena_expect(&guest.arena, HI_RECORD_FREE)->address == (uintptr_t)sampled);
+	for (uint32_t i = 0; i < homes; i++) {
+		CHECK_EQ(unasked[i], 0);
+		CHECK_EQ(guest.arena.occupancy[i], 1);
+	}
+	CHECK_EQ(counted(&guest, &bytes), 0);
+}
+
 UNIT_TEST(many_frees_halve_the_sentinels)
 {
 	struct guest guest = guest_with_sentinels(1 << 30);

@@ -46,6 +46,27 @@ UNIT_TEST(goes_in_and_comes_out_once)
 	arena_check_quiet(&arena);
 }
 
+/* Where there are sentinels. */
+UNIT_TEST(both_occupancy_bytes_count)
+{
+	static uint8_t unasked[1 << BITS];
+	struct arena arena = arena_open(1, BITS, 4096);
+	const uint64_t home = hi_gate_hash(0x1000) & ((1 << BITS) - 1);
+
+	arena.state->unasked_occupancy = (uintptr_t)unasked;
+	*occupancy_of(&arena, 0x1000) = 1; /* a sentinel */
+	CHECK(live_set_insert(arena.state, 0x1000));
+	CHECK(live_set_insert(arena.state, 0x1000));
+	CHECK_EQ(*occupancy_of(&arena, 0x1000), 2);
+	CHECK_EQ(unasked[home], 1);
+	live_set_take_sentinel(arena.state, 0x1000);
+	CHECK_EQ(*occupancy_of(&arena, 0x1000), 1);
+	CHECK_EQ(unasked[home], 1);
+	CHECK(live_set_remove(arena.state, 0x1000));
+	CHECK_EQ(unasked[home], 0);
+	arena_check_quiet(&arena);
+}
+
 UNIT_TEST(same_address_twice_is_one)
 {
 	struct arena arena = arena_open(1, BITS, 4096);

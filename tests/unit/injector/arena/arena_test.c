@@ -56,7 +56,8 @@ static void check_layout(uint64_t interval, size_t tables_bytes, size_t image_by
 	const struct arena_state_layout state = arena_state_layout(&control);
 	CHECK(state.thread_slots >= sizeof(struct hi_state));
 	CHECK(state.occupancy >= state.thread_slots + sizeof(struct hi_thread_table));
-	CHECK(state.buckets >= state.occupancy + (1ull << control.occupancy_bits));
+	CHECK(state.unasked_occupancy >= state.occupancy + (1ull << control.occupancy_bits));
+	CHECK_EQ(state.buckets, state.unasked_occupancy); /* there are no sentinels */
 	CHECK(state.scratch >= state.buckets + (8ull * HI_BUCKET_ENTRIES << control.bucket_bits));
 	CHECK(state.rules >= state.scratch + HI_SCRATCHES * HI_SCRATCH_BYTES);
 	CHECK(state.known_stacks >= state.rules + HI_RULES * sizeof(struct hi_rule_entry));
@@ -366,6 +367,62 @@ UNIT_TEST(gate_entries_serve_the_allocator)
 	check_calls(&target);
 	arena_close(&target.arena);
 	target_end(&target);
+}
+
+/* Of the byte of home 0 that a free meets: whether its hook counts frees of unsampled blocks. */
+static void check_free_meets(bool adapts, bool is_asked, uint8_t wanted)
+{
+	struct target target;
+	target_start(&target);
+	const struct arena_plan plan = {
+		.interval = 65536,
+		.adapts = adapts,
+		.tables_bytes = 4096,
+		.image_bytes = target.payload.text_size,
+	};
+	arena_layout(&plan, target.control);
+	CHECK_EQ(target.control->unsampled_frees.sentinels > 0, adapts);
+	if (adapts) {
+		const struct arena_state_layout layout = arena_state_layout(target.control);
+		const uint64_t homes = 1ull << target.control->occupancy_bits;
+		CHECK(layout.no_sentinel >= layout.unasked_occupancy + homes);
+		CHECK(layout.buckets >= layout.no_sentinel + homes / 8);
+	}
+	struct allocator *allocator = &target.allocators.allocator[0];
+	allocator->is_asked_at_free = is_asked;
+	/* that of a sanitizer has none; no hook runs here */
+	allocator->usable_size[HI_FN_FREE] = allocator->usable_size[HI_FN_REALLOC] =
+		allocator->original[HI_FN_FREE];
+	map_into(&target);
+	unsigned frees = 0;
+	struct hi_state state;
+	CHECK_EQ(memory_read(&target.victim.memory, arena_state(target.control), &state,
+			     sizeof(state)),
+		 0);
+	for (unsigned entry = 0; entry < target.control->gate_count; entry++) {
+		const struct hi_gate_words words = words_of(&target, entry);
+		if (words.function != HI_FN_FREE && words.function != HI_FN_REALLOC)
+			continue;
+		uint8_t byte = 99;
+		CHECK_EQ(memory_read(&target.victim.memory, words.occupancy, &byte, sizeof(byte)),
+			 0);
+		CHECK_EQ(byte, wanted);
+		CHECK_EQ(words.occupancy,
+			 adapts && !is_asked ? state.unasked_occupancy : state.occupancy);
+		CHECK_EQ(words.freed_size != 0, is_asked);
+		frees++;
+	}
+	CHECK_EQ(frees, 2);
+	check_calls(&target);
+	arena_close(&target.arena);
+	target_end(&target);
+}
+
+UNIT_TEST(only_an_allocator_that_is_asked_meets_sentinels)
+{
+	check_free_meets(true, true, 1);
+	check_free_meets(true, false, 0);
+	check_free_meets(false, false, 0);
 }
 
 /* Of [lo, hi) of a process, the bytes whose mappings have this flag. */
