@@ -33,6 +33,8 @@
  * take so long.
  */
 #define UNREAD_PATIENCE_MS 10
+/* By then most threads wait again, and are seen to (tracee_look_at). */
+#define RUNNING_PATIENCE_MS 50
 
 static void pause_ns(long ns)
 {
@@ -81,6 +83,11 @@ struct pass {
 	uint64_t deadline_ns;
 	int stop_deadline_ms;
 	uint64_t patient_until_ns; /* until then no transfer of a thread is broken off (borrow.h) */
+	/*
+	 * until a moment after the last thread that waits was asked to stop, none is that has a CPU
+	 * or lacks one, if ARCH_STOP_ENDS_CALLS
+	 */
+	uint64_t running_until_ns;
 	uint64_t blocked_until_ns; /* until then, threads that cannot stop are waited for */
 	/* passes that begin before that are patient; 0 = every stack could be judged so far */
 	uint64_t unread_until_ns;
@@ -266,17 +273,26 @@ static bool ask(struct pass *pass, struct window *window, const struct memory_th
 	const pid_t pid = thread->pid, tid = thread->tid;
 	struct waiting *last = &window->waiting[window->count];
 	struct proc_syscall call = {.running = true};
+	struct tracee_look look = {0};
 	(void)!proc_syscall_read(pid, tid, &call);
+	if (ARCH_STOP_ENDS_CALLS) {
+		tracee_look_at(pid, tid, &look);
+		call.running = !look.call.is_known;
+	}
 	if (!call.running && count_in_time(pass, window, true) >= ASLEEP_MAX)
 		return false;
-	if (clock_now_ns() < pass->patient_until_ns &&
-	    (thread->is_awaited || borrow_is_transferring(pid, tid))) {
+	const uint64_t now_ns = clock_now_ns();
+	if ((now_ns < pass->patient_until_ns &&
+	     (thread->is_awaited || borrow_is_transferring(pid, tid))) ||
+	    (ARCH_STOP_ENDS_CALLS && now_ns < pass->running_until_ns && call.running)) {
 		note_busy(pass, tid);
 		return true;
 	}
 	last->since_ns = clock_now_ns();
 	last->is_asleep = !call.running;
-	const int err = tracee_halt(&last->tracee, pid, tid);
+	if (last->is_asleep)
+		pass->running_until_ns = now_ns + RUNNING_PATIENCE_MS * 1000000u;
+	const int err = tracee_halt(&last->tracee, pid, tid, ARCH_STOP_ENDS_CALLS ? &look : NULL);
 	if (!err)
 		window->count++;
 	else if (err == -ESRCH) /* a thread that has ended is outside */
@@ -498,6 +514,7 @@ int quiesce(const struct quiesce_target *target, int deadline_ms, struct quiesce
 			    .deadline_ns = deadline,
 			    .stop_deadline_ms = STOP_DEADLINE_MS,
 			    .patient_until_ns = begin + BORROW_PATIENCE_MS * 1000000u,
+			    .running_until_ns = begin + RUNNING_PATIENCE_MS * 1000000u,
 			    .blocked_until_ns = begin + BLOCKED_PATIENCE_MS * 1000000ull};
 	int err;
 	for (;;) {

@@ -283,6 +283,33 @@ int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_syscall)
 	return err;
 }
 
+struct schedstat {
+	unsigned long long run_ns, turns;
+};
+
+/* Zeros where the kernel does not tell. */
+static struct schedstat read_schedstat(pid_t pid, pid_t tid)
+{
+	struct schedstat stat = {0};
+	char *text;
+
+	if (proc_file_read(pid, tid, "schedstat", &text, NULL))
+		return stat;
+	(void)sscanf(text, "%llu %*u %llu", &stat.run_ns, &stat.turns);
+	free(text);
+	return stat;
+}
+
+uint64_t proc_turns(pid_t pid, pid_t tid)
+{
+	return read_schedstat(pid, tid).turns;
+}
+
+uint64_t proc_run_ns(pid_t pid, pid_t tid)
+{
+	return read_schedstat(pid, tid).run_ns;
+}
+
 /* ---- directories ----------------------------------------------------------------------------- */
 
 static int compare_tids(const void *left, const void *right)

@@ -116,6 +116,16 @@ must_check int proc_syscall_read(pid_t pid, pid_t tid, struct proc_syscall *out_
 must_check int proc_syscall_parse(const char *text, struct proc_syscall *out_syscall);
 
 /*
+ * The third field of /proc/PID/task/TID/schedstat: how often the thread was given a CPU so far. 0:
+ * the kernel does not tell (it needs CONFIG_SCHED_INFO).
+ */
+uint64_t proc_turns(pid_t pid, pid_t tid);
+/*
+ * The first field: nanoseconds on a CPU so far. Of a thread that has one, it may be late by a tick.
+ */
+uint64_t proc_run_ns(pid_t pid, pid_t tid);
+
+/*
  * Where the stacks of all threads end: of those of a copy, if the memory has one, or else of those
  * that wait. The caller frees the list.
  */

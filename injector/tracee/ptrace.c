@@ -13,11 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "clock.h"
 #include "fault.h"
-#include "held.h"
 #include "hold.h"
-#include "procfs.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
@@ -118,6 +115,7 @@ int ptrace_classify(struct tracee *tracee, int status, enum ptrace_stop *out_sto
 		return let_die(tracee);
 	*out_signal = WSTOPSIG(status);
 	*out_stop = *out_signal == SYSCALL_STOP ? STOP_SYSCALL : STOP_SIGNAL;
+	tracee->is_followed = false;
 	return 0;
 }
 
@@ -150,118 +148,6 @@ int ptrace_resume(struct tracee *tracee, int number, int signal)
 
 	if (!err)
 		tracee->state = TRACEE_RUNNING;
-	return err;
-}
-
-/*
- * Has the stop alone broken off the call that it was in before? A signal handler that is to run
- * does so, too, and one that has run was followed by another call.
- */
-static bool is_broken_by_stop(const struct tracee *tracee)
-{
-	struct proc_status status;
-
-	return !proc_status_read(tracee->pid, tracee->tid, &status) &&
-	       status.waits - tracee->before.waits <= 1 &&
-	       !((status.sig_pending | status.sig_shared_pending) & ~status.sig_blocked &
-		 status.sig_caught);
-}
-
-/*
- * Makes the thread repeat a system call that only the stop broke off, no matter what lets the
- * thread go, even our death.
- */
-static int repeat_call(struct tracee *tracee)
-{
-	struct arch_regs regs = {0};
-	int err = tracee_get_regs(tracee, &regs);
-
-	if (err || !arch_rewind_interrupted(&regs, &tracee->before) ||
-	    (ARCH_STOP_ENDS_CALLS && !is_broken_by_stop(tracee)))
-		return err;
-	tracee->is_rewound = true;
-	return tracee_set_regs(tracee, &regs);
-}
-
-/* A signal to a process that has more threads may be taken by another. */
-bool tracee_end_rewound(const struct tracee *tracee, uint64_t mask, struct arch_regs *regs)
-{
-	struct proc_status status;
-
-	if (!ARCH_STOP_ENDS_CALLS || proc_status_read(tracee->pid, tracee->tid, &status))
-		return false;
-	const uint64_t coming =
-		status.sig_pending | (status.threads == 1 ? status.sig_shared_pending : 0);
-
-	return coming & status.sig_caught & ~mask && arch_end_rewound(regs, &tracee->before);
-}
-
-static void end_rewound(const struct tracee *tracee)
-{
-	struct arch_regs regs;
-	uint64_t mask;
-
-	if (ARCH_STOP_ENDS_CALLS && tracee->is_rewound && !tracee_get_regs(tracee, &regs) &&
-	    !tracee_get_sigmask(tracee, &mask) && tracee_end_rewound(tracee, mask, &regs))
-		(void)!tracee_set_regs(tracee, &regs);
-}
-
-int ptrace_approach_stop(struct tracee *tracee, enum ptrace_stop stop, int signal)
-{
-	int err;
-
-	if (stop == STOP_EVENT) {
-		tracee->state = TRACEE_STOPPED;
-		tracee->is_held = true;
-		return repeat_call(tracee);
-	}
-	if (stop == STOP_SYSCALL)
-		signal = 0;
-	err = ptrace_request(PTRACE_INTERRUPT, "interrupt", tracee->tid, 0, 0);
-	if (!err)
-		err = ptrace_resume(tracee, PTRACE_CONT, signal);
-	return err ? err : -EAGAIN;
-}
-
-int tracee_has_stopped(struct tracee *tracee)
-{
-	enum ptrace_stop stop;
-	int status, signal = 0;
-	const int64_t seen_ns = (int64_t)clock_now_ns();
-	pid_t got = ptrace_wait(tracee->tid, &status);
-	int err;
-
-	if (got == 0) {
-		ptrace_note_running(tracee, seen_ns);
-		return -EAGAIN;
-	}
-	if (got < 0) {
-		tracee->state = TRACEE_GONE;
-		return -ESRCH;
-	}
-	fault_pass("stop");
-	err = ptrace_classify(tracee, status, &stop, &signal);
-	return err ? err : ptrace_approach_stop(tracee, stop, signal);
-}
-
-void tracee_note_held(struct tracee *tracee)
-{
-	if (!tracee->is_held)
-		return;
-	tracee->is_held = false;
-	tracee->held_ns = (int64_t)clock_now_ns() - tracee->since_ns;
-	held_add((uint64_t)tracee->held_ns);
-}
-
-/* If detaching fails the thread stays frozen: so it is tried twice. */
-int tracee_detach_stopped(const struct tracee *tracee)
-{
-	int err;
-
-	end_rewound(tracee);
-	err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
-	if (err && err != -ESRCH)
-		err = ptrace_request(PTRACE_DETACH, "detach", tracee->tid, 0, 0);
 	return err;
 }
 

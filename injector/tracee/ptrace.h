@@ -38,8 +38,9 @@ struct tracee {
 	bool minds_filters; /* has_filter and is_filtered are known */
 	bool has_filter;    /* it is under a seccomp filter, suspended or not */
 	struct arch_call
-		before;  /* what it was in when it was interrupted, if ARCH_STOP_ENDS_CALLS */
-	bool is_rewound; /* it begins that call anew, which the stop had ended */
+		before;   /* what it was in when it was interrupted, if ARCH_STOP_ENDS_CALLS */
+	bool is_followed; /* no signal has reached it since it was seen in that call */
+	bool is_rewound;  /* it begins its call anew, which the stop had ended */
 	/*
 	 * a seccomp filter judges the calls that we make in it: we may not suspend filters
 	 * (CAP_SYS_ADMIN), or the kernel cannot
@@ -88,23 +89,6 @@ void ptrace_note_running(struct tracee *tracee, int64_t seen_ns);
  */
 void ptrace_nap(int64_t left_ns);
 must_check int ptrace_resume(struct tracee *tracee, int number, int signal);
-/*
- * After an INTERRUPT: passes on a stop that came first, and interrupts anew, as any stop consumes a
- * pending interrupt. -EAGAIN: not in the event stop yet.
- */
-must_check int ptrace_approach_stop(struct tracee *tracee, enum ptrace_stop stop, int signal);
-/* After tracee_interrupt: 0 = it has stopped, -EAGAIN = not yet, -ESRCH = it never will. */
-must_check int tracee_has_stopped(struct tracee *tracee);
-/* Counts the stop that is about to end (held.h), if there was one; once. */
-void tracee_note_held(struct tracee *tracee);
-/*
- * Ends the call that regs are about to begin anew (arch_end_rewound) if a signal has come meanwhile
- * for which the thread, once it has this mask, runs a handler. True: regs have changed.
- */
-bool tracee_end_rewound(const struct tracee *tracee, uint64_t mask, struct arch_regs *regs);
-/* Detaches a stopped thread, which goes on where it is. tracee_detach also ends its hold. */
-int tracee_detach_stopped(const struct tracee *tracee);
-
 must_check int tracee_get_regs(const struct tracee *tracee, struct arch_regs *out_regs);
 must_check int tracee_set_regs(const struct tracee *tracee, const struct arch_regs *regs);
 /*

@@ -13,7 +13,6 @@
 
 #include "clock.h"
 #include "memory_sharers.h"
-#include "proc_file.h"
 
 /* with threads that run, at first; doubled after each failed attempt */
 #define PATIENCE_NS 5000000ull
@@ -25,6 +24,7 @@
 #define ALLOWED_NS 500000000ull /* for all attempts of a session together, */
 #define ALLOWED_SHARE 1000      /* plus one part in so many of the time since the first */
 #define ASLEEP_NS 3000000       /* a thread that sleeps for so long is taken to sleep on */
+#define RETURN_NS 1000000       /* most threads that only return from a call wait again by then */
 #define SECOND_LOOK_NS 1000000  /* most uninterruptible waits are over by then */
 #define ASK_AGAIN_NS 2000000
 
@@ -212,27 +212,14 @@ static void put_off_awaited(struct memory_threads *threads)
 }
 
 /*
- * How often the thread was given a CPU so far. Without this figure (a kernel that lacks it) a
- * thread that sleeps now is taken to sleep on.
- */
-static uint64_t turns_of(pid_t pid, pid_t tid)
-{
-	unsigned long long turns = 0;
-	char *text;
-	if (proc_file_read(pid, tid, "schedstat", &text, NULL))
-		return 0;
-	(void)sscanf(text, "%*u %*u %llu", &turns);
-	free(text);
-	return turns;
-}
-
-/*
  * Stopping a thread that sleeps on delays nothing, and with thousands of threads nearly all do. So
  * they are stopped before those that work, which must then stay stopped for as long as the rest
- * takes. A thread that was on a CPU since the first look works. out_sleepers: the number of
- * sleepers, at the head of the list.
+ * takes. A thread that was on a CPU since the first look works; where the kernel does not tell, one
+ * that sleeps now is taken to sleep on. out_sleepers: the number of sleepers, at the head of the
+ * list; out_look: of each of them.
  */
-static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
+static int sort_threads(struct memory_threads *threads, size_t *out_sleepers,
+			struct tracee_look *out_look)
 {
 	uint64_t *turns = calloc(threads->count + 1, sizeof(*turns));
 	struct memory_thread *working = calloc(threads->count + 1, sizeof(*working));
@@ -243,12 +230,13 @@ static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < threads->count; i++)
-		turns[i] = turns_of(threads->thread[i].pid, threads->thread[i].tid);
+		turns[i] = proc_turns(threads->thread[i].pid, threads->thread[i].tid);
 	tracee_pause(ASLEEP_NS);
 	for (size_t i = 0; i < threads->count; i++) {
 		const struct memory_thread thread = threads->thread[i];
+		struct tracee_look *look = &out_look[sleep];
 		if (blocked_state(thread.pid, thread.tid) == 'S' &&
-		    turns_of(thread.pid, thread.tid) == turns[i])
+		    tracee_look_at(thread.pid, thread.tid, look) == turns[i])
 			threads->thread[sleep++] = thread;
 		else
 			working[work++] = thread;
@@ -260,14 +248,15 @@ static int sort_threads(struct memory_threads *threads, size_t *out_sleepers)
 	return 0;
 }
 
-/* Asks a thread to stop, and appends it to world->tracee. */
-static int ask(struct stop_world *world, const struct memory_thread *thread)
+/* Asks a thread to stop, and appends it to world->tracee. look: an earlier one, or NULL. */
+static int ask(struct stop_world *world, const struct memory_thread *thread,
+	       const struct tracee_look *look)
 {
 	if (!world->since_ns)
 		world->since_ns = clock_now_ns();
 	if (clock_now_ns() - world->since_ns >= world->give_up_ns)
 		return -EAGAIN;
-	const int err = tracee_halt(&world->tracee[world->count], thread->pid, thread->tid);
+	const int err = tracee_halt(&world->tracee[world->count], thread->pid, thread->tid, look);
 	if (!err)
 		world->count++;
 	else if (err != -ESRCH) /* otherwise it has ended */
@@ -315,13 +304,14 @@ static int wait_for(struct stop_world *world, size_t first, uint64_t deadline_ns
 	return 0;
 }
 
-static int ask_and_wait(struct stop_world *world, const struct memory_thread *thread, size_t count,
-			uint64_t patience_ns)
+/* look: of each of them, or NULL */
+static int ask_and_wait(struct stop_world *world, const struct memory_thread *thread,
+			const struct tracee_look *look, size_t count, uint64_t patience_ns)
 {
 	const size_t first = world->count;
 	int err = 0;
 	for (size_t i = 0; i < count && !err; i++)
-		err = ask(world, &thread[i]);
+		err = ask(world, &thread[i], look ? &look[i] : NULL);
 	return err ? err : wait_for(world, first, clock_now_ns() + patience_ns);
 }
 
@@ -342,24 +332,30 @@ static int stop_listed(struct stop_world *world, size_t *out_stopped)
 	int err = list_threads(world, &threads);
 	if (err)
 		return err;
-	if (world->count) /* this finds threads that were born since: few, if any */
+	struct tracee_look *look = calloc(threads.count + 1, sizeof(*look));
+	if (!look)
+		err = -ENOMEM;
+	if (!err && world->count) /* this finds threads that were born since: few, if any */
 		err = drop_held(world, &threads);
 	put_off_awaited(&threads);
 	if (!err && !world->count)
-		err = sort_threads(&threads, &sleepers);
+		err = sort_threads(&threads, &sleepers, look);
 	if (!err)
 		err = make_room(world, threads.count);
 	*out_stopped = threads.count;
 	if (!err)
-		err = ask_and_wait(world, threads.thread, sleepers,
+		err = ask_and_wait(world, threads.thread, look, sleepers,
 				   session.patience_ns + sleepers * SLEEPER_NS);
 	if (!world->awake_ns && threads.count > sleepers) {
 		world->awake_ns = clock_now_ns();
 		world->awake_from = world->count;
 	}
+	if (!err && ARCH_STOP_ENDS_CALLS && threads.count > sleepers)
+		tracee_pause(RETURN_NS);
 	if (!err)
-		err = ask_and_wait(world, threads.thread + sleepers, threads.count - sleepers,
+		err = ask_and_wait(world, threads.thread + sleepers, NULL, threads.count - sleepers,
 				   session.patience_ns);
+	free(look);
 	memory_threads_close(&threads);
 	return err;
 }

@@ -79,7 +79,7 @@ static int wait_for_event_stop(struct tracee *tracee, int64_t deadline_ns)
 
 		err = next_stop(tracee, deadline_ns, &stop, &signal);
 		if (!err)
-			err = ptrace_approach_stop(tracee, stop, signal);
+			err = event_stop_approach(tracee, stop, signal);
 	} while (err == -EAGAIN);
 	return err;
 }
@@ -132,42 +132,29 @@ static void forget(struct tracee *tracee)
 	hold_end();
 }
 
-/*
- * Notes the call that the thread is in, for CPUs that do not show it after a stop. The first look
- * waits until the thread is off its CPU, so that this is counted; the second finds it in the same
- * call after the count.
- */
-static void note_call(struct tracee *tracee)
+static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_filters,
+		     const struct tracee_look *look)
 {
-	struct proc_status status;
-	struct proc_syscall first, call;
-
-	if (!ARCH_STOP_ENDS_CALLS || proc_syscall_read(tracee->pid, tracee->tid, &first) ||
-	    first.running || proc_status_read(tracee->pid, tracee->tid, &status) ||
-	    proc_syscall_read(tracee->pid, tracee->tid, &call) || call.running)
-		return;
-	tracee->before = (struct arch_call){.is_known = true,
-					    .number = call.number,
-					    .first_argument = call.argument[0],
-					    .sp = call.sp,
-					    .pc = call.pc,
-					    .waits = status.waits};
-}
-
-static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_filters)
-{
+	struct tracee_look own;
 	int err = 0;
 
 	*tracee = (struct tracee){.pid = pid, .tid = tid};
 	hold_begin();
 	tracee_late_look();
-	if (!tracee_late_take(tid, tracee, minds_filters))
+	if (ARCH_STOP_ENDS_CALLS && !look) {
+		tracee_look_at(pid, tid, &own);
+		look = &own;
+	}
+	/* A late one still stops before it returns from where it was seen. */
+	if (!tracee_late_take(tid, tracee, minds_filters)) {
 		err = seize(tracee, minds_filters);
+		if (!err)
+			event_stop_note_call(tracee, look);
+	}
 	if (err) {
 		forget(tracee);
 		return err;
 	}
-	note_call(tracee);
 	tracee->since_ns = (int64_t)clock_now_ns();
 	err = is_still_its_own(tracee) ? ptrace_request(PTRACE_INTERRUPT, "interrupt", tid, 0, 0)
 				       : -ESRCH;
@@ -178,12 +165,12 @@ static int interrupt(struct tracee *tracee, pid_t pid, pid_t tid, bool minds_fil
 
 int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid)
 {
-	return interrupt(tracee, pid, tid, true);
+	return interrupt(tracee, pid, tid, true, NULL);
 }
 
-int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid)
+int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid, const struct tracee_look *look)
 {
-	return interrupt(tracee, pid, tid, false);
+	return interrupt(tracee, pid, tid, false, look);
 }
 
 int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int deadline_ms)
@@ -300,7 +287,7 @@ int tracee_run_to_restart(struct tracee *tracee, int deadline_ms)
 		tracee->state = TRACEE_SYSCALL_ENTRY;
 		return 0;
 	}
-	err = ptrace_approach_stop(tracee, stop, signal);
+	err = event_stop_approach(tracee, stop, signal);
 	if (err == -EAGAIN)
 		err = wait_for_event_stop(tracee, deadline_ns);
 	return err ? err : -EAGAIN;

@@ -35,7 +35,7 @@
 #ifndef HI_TRACEE_H
 #define HI_TRACEE_H
 
-#include "ptrace.h"
+#include "event_stop.h"
 
 /*
  * Runs work(context) in a short-lived thread with all signals blocked, and returns its result. The
@@ -57,9 +57,10 @@ must_check int tracee_stop(struct tracee *tracee, pid_t pid, pid_t tid, int dead
 must_check int tracee_interrupt(struct tracee *tracee, pid_t pid, pid_t tid);
 /*
  * For a thread in which no system call will be made and no function called: seccomp filters are
- * neither read nor suspended. Half the cost.
+ * neither read nor suspended. Half the cost. look: taken before; NULL = it is taken now.
  */
-must_check int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid);
+must_check int tracee_halt(struct tracee *tracee, pid_t pid, pid_t tid,
+			   const struct tracee_look *look);
 void tracee_nap(void);
 /*
  * Sleeps for that long, and lets go of threads that stop too late meanwhile: in a plain sleep they

@@ -10,7 +10,7 @@
 #ifndef HI_TRACEE_LATE_H
 #define HI_TRACEE_LATE_H
 
-#include "ptrace.h"
+#include "event_stop.h"
 
 /* Adds a tracee that is TRACEE_RUNNING, with an interrupt pending. */
 void tracee_late_add(const struct tracee *tracee);

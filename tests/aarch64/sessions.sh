@@ -9,7 +9,7 @@
 
 # begin COMMAND...: its pid is in $pid
 begin() {
-	rm -f /tmp/in
+	rm -f /tmp/in /tmp/out # what another program has said is not its answer
 	mkfifo /tmp/in
 	exec 9<>/tmp/in # read and write: the open waits for nobody
 	"$@" </tmp/in >/tmp/out 2>&1 9>&- &

@@ -334,6 +334,44 @@ UNIT_TEST(syscall_of_a_blocked_child)
 	waitpid(child, NULL, 0);
 }
 
+static int64_t own_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+UNIT_TEST(time_on_a_cpu)
+{
+	const pid_t pid = getpid();
+	const uint64_t before = proc_run_ns(pid, pid);
+	const int64_t since = own_cpu_ns();
+
+	while (own_cpu_ns() - since < 20000000)
+		;
+	nanosleep(&(struct timespec){.tv_nsec = 1}, NULL); /* counted when it leaves its CPU */
+	CHECK(proc_run_ns(pid, pid) >= before + 20000000);
+	CHECK(proc_run_ns(pid, pid) <= (uint64_t)own_cpu_ns());
+}
+
+UNIT_TEST(turns_of_a_thread_that_sleeps)
+{
+	const pid_t pid = getpid(), child = fork();
+
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	CHECK_EQ(proc_turns(child, child), 0);
+	for (int time = 0; time < 5; time++) {
+		const uint64_t turns = proc_turns(pid, pid);
+
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		const uint64_t more = proc_turns(pid, pid) - turns;
+		CHECK(more >= 1 && more < 1000); /* the fields before are nanoseconds */
+	}
+}
+
 UNIT_TEST(fd_count)
 {
 	size_t before, after;

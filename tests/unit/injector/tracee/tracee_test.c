@@ -2,6 +2,9 @@
 /* tracee_test.c - stops, waits and lettings-go of threads that do not always play along. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "victim.h"
@@ -67,6 +70,54 @@ static void wait_for_signal(struct victim_page *page)
 		if (sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 1000}) < 0 &&
 		    errno == EINTR)
 			page->interrupted++;
+}
+
+/* The same. Any other error counts, too. */
+static void wait_for_events(struct victim_page *page)
+{
+	const int epoll = epoll_create1(0);
+	struct epoll_event event;
+
+	page->ready = 1;
+	for (;;)
+		if (epoll_wait(epoll, &event, 1, 1000000) < 0)
+			page->interrupted++;
+}
+
+static void use_one_cpu(int policy)
+{
+	cpu_set_t allowed, one;
+	int cpu = 0;
+
+	CHECK_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CHECK_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+	CHECK_EQ(sched_setscheduler(0, policy, &(struct sched_param){.sched_priority = 0}), 0);
+}
+
+/* In a call that has a time limit, and that a stop ends with EINTR even when that is over. */
+static void wait_for_data(struct victim_page *page)
+{
+	const struct timeval limit = {.tv_usec = 5000};
+	int pair[2];
+	char byte;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	CHECK_EQ(setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
+	use_one_cpu(SCHED_IDLE);
+	page->ready = 1;
+	for (;;)
+		if (recv(pair[0], &byte, 1, 0) < 0 && errno == EINTR)
+			page->interrupted++;
+}
+
+static void keep_cpu(struct victim_page *page)
+{
+	use_one_cpu(SCHED_OTHER);
+	steps(page);
 }
 
 /* ---- stopping -------------------------------------------------------------------------------- */
@@ -247,6 +298,96 @@ UNIT_TEST(no_call_fails_however_its_thread_is_let_go)
 			UNIT_FAIL("way %zu: EINTR %lu times", i,
 				  (unsigned long)victim.page->interrupted);
 	}
+	victim_end(&victim);
+}
+
+/* It was seen in another call at the same place, which has ended since. */
+static void see_call_before(struct tracee *tracee)
+{
+	tracee->before.first_argument = 999;
+	tracee->before.waits--;
+}
+
+static void see_signal_since(struct tracee *tracee)
+{
+	see_call_before(tracee);
+	tracee->is_followed = false;
+}
+
+/* Stops a thread of which that was seen; returns how many more calls have failed. */
+static uint64_t failures_of_stop(const struct victim *victim, void (*change)(struct tracee *))
+{
+	const uint64_t before = victim->page->interrupted;
+	struct tracee tracee;
+	struct proc_status now, later;
+
+	WAIT_FOR(victim_state(victim) == 'S');
+	CHECK_EQ(tracee_interrupt(&tracee, victim->pid, victim->pid), 0);
+	change(&tracee);
+	WAIT_FOR(tracee_has_stopped(&tracee) == 0);
+	CHECK_EQ(proc_status_read(victim->pid, victim->pid, &now), 0);
+	CHECK_EQ(tracee_detach(&tracee), 0);
+	WAIT_FOR(proc_status_read(victim->pid, victim->pid, &later) == 0 && later.state == 'S' &&
+		 later.waits > now.waits);
+	return victim->page->interrupted - before;
+}
+
+UNIT_TEST(a_call_that_began_after_the_look_does_not_fail)
+{
+	struct victim victim;
+
+	victim_start(&victim, wait_for_events);
+	for (int time = 0; time < 20; time++)
+		CHECK_EQ(failures_of_stop(&victim, see_call_before), 0);
+	victim_end(&victim);
+}
+
+UNIT_TEST(a_call_that_a_handler_may_have_ended_is_not_begun_anew)
+{
+	const uint64_t failures = ARCH_STOP_ENDS_CALLS; /* else the kernel knows of handlers */
+	struct victim victim;
+
+	victim_start(&victim, wait_for_events);
+	CHECK_EQ(failures_of_stop(&victim, see_signal_since), failures);
+	victim_end(&victim);
+}
+
+/* Looks at it while it waits; it is woken then, and has not run yet. */
+static void see_wait_before(const struct victim *victim, struct tracee_look *out_look)
+{
+	const pid_t pid = victim->pid;
+
+	for (;;) {
+		uint64_t turns = 0;
+
+		WAIT_FOR(victim_state(victim) == 'S');
+		turns = tracee_look_at(pid, pid, out_look);
+		if (ARCH_STOP_ENDS_CALLS && !out_look->call.is_known)
+			continue;
+		while (proc_turns(pid, pid) == turns)
+			if (victim_state(victim) == 'R')
+				return;
+	}
+}
+
+UNIT_TEST(a_call_of_a_thread_that_lacks_a_cpu_does_not_fail)
+{
+	struct victim victim, busy;
+
+	victim_start(&victim, wait_for_data);
+	victim_start(&busy, keep_cpu);
+	for (int time = 0; time < 10; time++) {
+		struct tracee tracee;
+		struct tracee_look look;
+
+		see_wait_before(&victim, &look);
+		CHECK_EQ(tracee_halt(&tracee, victim.pid, victim.pid, &look), 0);
+		WAIT_FOR(tracee_has_stopped(&tracee) == 0);
+		CHECK_EQ(tracee_detach(&tracee), 0);
+	}
+	victim_end(&busy);
+	WAIT_FOR(victim_state(&victim) == 'S');
+	CHECK_EQ(victim.page->interrupted, 0);
 	victim_end(&victim);
 }
 
