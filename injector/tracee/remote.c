@@ -141,6 +141,7 @@ static int guard(struct remote *remote, const struct maps *maps)
 		return err == -EFAULT ? -EAGAIN : err;
 	memcpy(remote->frame_head, guard.frame, sizeof(remote->frame_head));
 	remote->frame = guard.at;
+	remote->frame_size = guard.size;
 	remote->resting = guard.resting;
 	err = tracee_set_regs(&remote->tracee, &remote->resting);
 	if (err)
@@ -179,6 +180,17 @@ static int make_ready(struct remote *remote)
 }
 
 /*
+ * The frame holds copies of all registers. A gate address among them would later be taken for one
+ * that the program keeps.
+ */
+static void clear_frame(const struct remote *remote)
+{
+	static const uint8_t zeros[ARCH_GUARD_MAX];
+
+	(void)!memory_write(remote->memory, remote->frame, zeros, remote->frame_size);
+}
+
+/*
  * Restores only at an event stop: if registers were restored at a system-call stop, the kernel
  * would forget its restart, and programs would see errno 512. Registers come last: while they are
  * the resting ones, rt_sigreturn repairs whatever has failed.
@@ -197,6 +209,8 @@ static int give_back(struct remote *remote)
 		err = tracee_set_sigmask(&remote->tracee, original->sigmask);
 	if (!err)
 		err = tracee_set_regs(&remote->tracee, &regs);
+	if (!err)
+		clear_frame(remote);
 	return first_error(first, err);
 }
 

@@ -48,7 +48,8 @@ struct remote {
 	/* a few hundred bytes of dead stack below the guard frame, for arguments */
 	remote_addr scratch;
 	size_t scratch_size;
-	remote_addr frame;    /* address of the guard frame */
+	remote_addr frame; /* address of the guard frame */
+	size_t frame_size;
 	remote_addr way_back; /* see remote_return_through; 0 = none */
 	bool is_guarded;
 	uint64_t patient_until_ns; /* until then no transfer of a thread is broken off (borrow.h) */

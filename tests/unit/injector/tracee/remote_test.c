@@ -43,6 +43,32 @@ UNIT_TEST(programs_that_handle_no_signal_are_unharmed)
 	check_unharmed(canary, 300);
 }
 
+/* A pc in a gate entry, in dead memory of the stack, would keep the gate from being unmapped. */
+UNIT_TEST(no_copy_of_the_registers_is_left_on_the_stack)
+{
+	uint8_t left[ARCH_GUARD_MAX];
+	struct victim victim;
+	struct remote remote;
+
+	victim_start(&victim, canary);
+	kill(victim.pid, SIGSTOP); /* nor does it write there */
+	WAIT_FOR(victim_state(&victim) == 'T');
+	CHECK_EQ(
+		remote_open(&remote, victim.pid, &victim.memory, &victim.gadgets, UNIT_PATIENCE_MS),
+		0);
+	CHECK(remote.frame_size <= sizeof(left));
+	CHECK_EQ(memory_read(&victim.memory, remote.frame, left, remote.frame_size), 0);
+	const uint64_t pc = arch_pc(&remote.original.regs);
+	CHECK(memmem(left, remote.frame_size, &pc, sizeof(pc)) != NULL);
+	CHECK_EQ(remote_close(&remote), 0);
+	CHECK_EQ(memory_read(&victim.memory, remote.frame, left, remote.frame_size), 0);
+	for (size_t i = 0; i < remote.frame_size; i++)
+		CHECK_EQ(left[i], 0);
+	kill(victim.pid, SIGCONT);
+	victim_check(&victim);
+	victim_end(&victim);
+}
+
 /* ---- gadgets --------------------------------------------------------------------------------- */
 
 /* Where all files of the process have this name. */
